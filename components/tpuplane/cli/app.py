@@ -55,9 +55,7 @@ def check(
     deployed: Annotated[
         str | None,
         typer.Option(
-            "--deployed",
-            metavar="STACK",
-            help="Also compare with the state of this stack: address ranges, and names that it owns.",
+            metavar="STACK", help="Also compare with the state of this stack: address ranges, and names that it owns."
         ),
     ] = None,
     role: Annotated[
@@ -95,17 +93,12 @@ def plan_(
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Use the price of another region, marked as such, if none is on record.")
     ] = False,
-    picture: Annotated[
-        Path | None, typer.Option("--picture", metavar="SVG", help="Also write a picture of the platform.")
-    ] = None,
+    picture: Annotated[Path | None, typer.Option(metavar="SVG", help="Also write a picture of the platform.")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the plan as Markdown, for a comment.")] = False,
     against: Annotated[
         Path | None,
         typer.Option(
-            "--against",
-            metavar="FILE",
-            help="With --markdown: the changes from this stack file.",
-            autocompletion=stack_files,
+            metavar="FILE", help="With --markdown: the changes from this stack file.", autocompletion=stack_files
         ),
     ] = None,
 ) -> None:
@@ -153,9 +146,9 @@ def explain_(
     path: Annotated[
         str, typer.Argument(metavar="PATH", help="A path such as pools.trainer.diskType or clusters.central1.")
     ],
-    stack: Annotated[
-        Path, typer.Option("--stack", metavar="FILE", help="The stack file.", autocompletion=stack_files)
-    ] = Path("stacks/Pulumi.local.yaml"),
+    stack: Annotated[Path, typer.Option(metavar="FILE", help="The stack file.", autocompletion=stack_files)] = Path(
+        "stacks/Pulumi.local.yaml"
+    ),
     as_json_: Annotated[bool, typer.Option("--json", help="Print the explanation as JSON.")] = False,
 ) -> None:
     """Explain planned values of a pool, cluster, team, class or add-on, with the sources of the rules.

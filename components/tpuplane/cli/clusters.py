@@ -15,29 +15,22 @@ from tpuplane.cli.exit_codes import MISTAKE, UNREACHABLE, USAGE, ended
 
 Kubeconfig = Annotated[
     Path | None,
-    typer.Option(
-        "--kubeconfig", metavar="FILE", help="Default: $KUBECONFIG, else ~/.kube/config.", autocompletion=any_file
-    ),
+    typer.Option(metavar="FILE", help="Default: $KUBECONFIG, else ~/.kube/config.", autocompletion=any_file),
 ]
 Contexts = Annotated[
     list[str] | None,
     typer.Option(
-        "--context",
-        help="A context of the kubeconfig; repeatable. Default: the current context.",
-        autocompletion=contexts_,
+        help="A context of the kubeconfig; repeatable. Default: the current context.", autocompletion=contexts_
     ),
 ]
 Context = Annotated[
     str | None,
-    typer.Option(
-        "--context", help="A context of the kubeconfig. Default: the current context.", autocompletion=contexts_
-    ),
+    typer.Option(help="A context of the kubeconfig. Default: the current context.", autocompletion=contexts_),
 ]
 Every = Annotated[bool, typer.Option("--all", help="Show the clusters of all contexts of the kubeconfig.")]
 Stack = Annotated[
     Path | None,
     typer.Option(
-        "--stack",
         metavar="FILE",
         help="Also show the node pools of this stack file that the cluster lacks.",
         autocompletion=stack_files,
@@ -106,7 +99,7 @@ def why(
         str | None, typer.Option("--namespace", "-n", help="Its namespace. Default: all namespaces.")
     ] = None,
     kind: Annotated[
-        str | None, typer.Option("--kind", help="Its kind, such as JobSet. Default: any kind.", autocompletion=kinds)
+        str | None, typer.Option(help="Its kind, such as JobSet. Default: any kind.", autocompletion=kinds)
     ] = None,
     kubeconfig: Kubeconfig = None,
     context: Context = None,
@@ -146,11 +139,10 @@ def ui(
     context: Contexts = None,
     every: Every = False,
     stack: Stack = None,
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port on 127.0.0.1; 0: a free one.")] = 8787,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port on 127.0.0.1; 0: a free one.")] = 8787,
     timeline: Annotated[
         Path | None,
         typer.Option(
-            "--timeline",
             metavar="FILE",
             envvar="TPUPLANE_TIMELINE",
             help="Also show a file of `tpuplane-twin rehearse`. Default in a twin's shell: that of the last rehearsal.",

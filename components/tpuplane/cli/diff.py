@@ -24,7 +24,7 @@ def diff_(
         str | None, typer.Argument(metavar="NEW", help="A stack file, or REVISION:PATH.", autocompletion=stack_files)
     ] = None,
     deployed: Annotated[
-        str | None, typer.Option("--deployed", metavar="STACK", help="Compare with the last update of this stack.")
+        str | None, typer.Option(metavar="STACK", help="Compare with the last update of this stack.")
     ] = None,
     kubeconfig: Kubeconfig = None,
     as_json_: Annotated[bool, typer.Option("--json", help="Print the changes as JSON.")] = False,
@@ -35,7 +35,6 @@ def diff_(
     fail_on: Annotated[
         list[str] | None,
         typer.Option(
-            "--fail-on",
             metavar="CLASS",
             help="Exit with code 4 if a change is of this class (such as deletes-work) or a worse one, or has the mark "
             "opens, closes or rejected; repeatable.",

@@ -17,14 +17,14 @@ from tpuplane.labels import OPERATORS
 
 
 def import_(
-    project: Annotated[str, typer.Option("--project", help="Google Cloud project ID.")],
+    project: Annotated[str, typer.Option(help="Google Cloud project ID.")],
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The stack file to write.")] = Path(
         "stacks/Pulumi.imported.yaml"
     ),
     cluster: Annotated[
-        list[str] | None, typer.Option("--cluster", help="A cluster by its name; repeatable. Default: all clusters.")
+        list[str] | None, typer.Option(help="A cluster by its name; repeatable. Default: all clusters.")
     ] = None,
-    name: Annotated[str, typer.Option("--name", help="Name of the platform. Default: the cluster or project.")] = "",
+    name: Annotated[str, typer.Option(help="Name of the platform. Default: the cluster or project.")] = "",
     kubeconfig: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Also read operators and queues of its contexts.", autocompletion=any_file),

@@ -1,9 +1,8 @@
 """The cost of chips and GPUs per hour: by pool, cluster and capacity, and in total."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Self
 
 from tpuplane.cost.rates import Rate, charging, gpu_rate, rate
 from tpuplane.plan import PlatformPlan
@@ -27,7 +26,7 @@ class PoolCost:
         return f"{self.cluster} {self.pool.name}"
 
     @property
-    def sum(self) -> Sum:
+    def sum(self) -> "Sum":
         """Its cost as a sum."""
         return Sum.of([self])
 
@@ -43,7 +42,7 @@ class Amount:
     """Pools with chips or GPUs that are not included because they have no price."""
 
     @classmethod
-    def of(cls, pools: Iterable[tuple[PoolCost | ProvisionedCost, int]]) -> Amount:
+    def of(cls, pools: Iterable[tuple["PoolCost | ProvisionedCost", int]]) -> Self:
         """The cost of pools, each with its running chips or GPUs."""
         running = [(pool, chips) for pool, chips in pools if chips]
         priced = ((pool.rate.price, chips) for pool, chips in running)
@@ -70,7 +69,7 @@ class Sum:
     max: Amount
 
     @classmethod
-    def of(cls, pools: Iterable[PoolCost]) -> Sum:
+    def of(cls, pools: Iterable[PoolCost]) -> Self:
         """The cost of several pools together."""
         pools = list(pools)
         return cls(

@@ -7,8 +7,8 @@ from functools import cache, cached_property
 from typing import Any, Literal
 
 from tpuplane.data_files import read_data, with_tuples
-from tpuplane.tpu import nearest_names
 from tpuplane.tpu.errors import CatalogueError, look_up
+from tpuplane.tpu.nearest import nearest_names
 
 _CUSTOM = re.compile(
     r"(?:(?P<family>[a-z0-9]+)-)?custom-(?P<vcpus>[0-9]+|micro|small|medium)-(?P<mb>[0-9]+)(?P<ext>-ext)?"

@@ -18,19 +18,7 @@ from tpuplane.spec import PlatformSpec
 from tpuplane.spec.core.changes import ChangeClass, citation, classes
 from tpuplane.spec.core.errors import Path, dotted
 
-__all__ = [
-    "MARKS",
-    "Advice",
-    "Change",
-    "ClaimChange",
-    "Diff",
-    "NodePoolChange",
-    "Opening",
-    "Rejection",
-    "citation",
-    "classes",
-    "diff",
-]
+__all__ = ["MARKS", "Change", "Diff", "NodePoolChange", "Opening", "Rejection", "citation", "classes", "diff"]
 
 
 MARKS = ("opens", "closes", "rejected")

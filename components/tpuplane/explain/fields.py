@@ -1,7 +1,5 @@
 """The description as a tree of fields, set or not, with their documentation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -46,7 +44,7 @@ class Field:
         return str(self.parts[-1])
 
     @property
-    def children(self) -> tuple[Field, ...]:
+    def children(self) -> tuple["Field", ...]:
         """The fields of a part, or the entries of a mapping or list of parts; otherwise nothing."""
         kind, _ = unwrap(self.of)
         if isinstance(kind, type) and issubclass(kind, BaseModel):
@@ -56,7 +54,7 @@ class Field:
         items = self.value.items() if isinstance(self.value, Mapping) else enumerate(self.value or ())
         return tuple(Field((*self.parts, key), item, element(kind), self.text, self.written) for key, item in items)
 
-    def _field(self, name: str, model: type[BaseModel]) -> Field:
+    def _field(self, name: str, model: type[BaseModel]) -> "Field":
         known = documented(model)[name]
         return Field(
             (*self.parts, known.alias or to_camel(name)),

@@ -9,7 +9,7 @@ from tpuplane.explain.fields import Field, find, root
 from tpuplane.explain.reasons import Entry, Kind, entries
 from tpuplane.spec import PlatformSpec
 from tpuplane.spec.core.errors import dotted
-from tpuplane.tpu import nearest_names
+from tpuplane.tpu.nearest import nearest_names
 
 # Paths that an error lists.
 _SHOWN = 12

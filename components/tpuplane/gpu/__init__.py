@@ -4,14 +4,6 @@ Pure: no Pulumi, no network, no clock. The numbers are in `data/`, each with its
 """
 
 from tpuplane.gpu.catalogue import gpu_catalogue
-from tpuplane.gpu.model import PARTITION_LABEL, SHARING_LABEL, Accelerator, GpuError, GpuMachine, division_labels
+from tpuplane.gpu.model import Accelerator, GpuError, GpuMachine, division_labels
 
-__all__ = [
-    "PARTITION_LABEL",
-    "SHARING_LABEL",
-    "Accelerator",
-    "GpuError",
-    "GpuMachine",
-    "division_labels",
-    "gpu_catalogue",
-]
+__all__ = ["Accelerator", "GpuError", "GpuMachine", "division_labels", "gpu_catalogue"]

@@ -1,7 +1,5 @@
 """Requests to an API server: lists of objects in pages, and the lists that a status needs."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import json

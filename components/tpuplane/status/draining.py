@@ -1,7 +1,5 @@
 """Empties node pools through Kueue: no new work starts on them, and the running work ends or waits again."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from http import HTTPStatus
 from typing import Any, NamedTuple, Self

@@ -1,7 +1,5 @@
 """Reads a cluster of a kubeconfig with Kubernetes' Python client; every failure has a message of one line."""
 
-from __future__ import annotations
-
 import logging
 import os
 import threading

@@ -1,7 +1,5 @@
 """The objects of a cluster at one time, and what they describe: node pools, queues and jobs."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Keeps the objects of clusters current by watches, as controllers do, and yields them after changes."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import queue

@@ -1,8 +1,7 @@
 """`Slice`: a valid combination of generation, topology and machine type, and its properties."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 from tpuplane.labels import ACCELERATOR_LABEL, COUNT_LABEL, TOPOLOGY_LABEL
 from tpuplane.tpu.catalogue import catalogue
@@ -21,7 +20,7 @@ class Slice:
     machine: MachineType
 
     @classmethod
-    def of(cls, generation: str, topology: str, machine_type: str | None = None) -> Slice:
+    def of(cls, generation: str, topology: str, machine_type: str | None = None) -> Self:
         """The slice of a generation and topology.
 
         Args:
@@ -47,7 +46,7 @@ class Slice:
     @classmethod
     def for_nodes(
         cls, accelerator: str, topology: str, machine_type: str | None = None, *, chips_per_node: int | None = None
-    ) -> Slice:
+    ) -> Self:
         """The slice that GKE's node labels describe.
 
         Args:

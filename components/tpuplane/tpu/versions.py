@@ -1,10 +1,9 @@
 """GKE versions and their order."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from math import inf
+from typing import Self
 
 from tpuplane.tpu.errors import SliceError
 
@@ -24,12 +23,12 @@ class GkeVersion:
     build: float = inf
 
     @classmethod
-    def parse(cls, text: str) -> GkeVersion:
+    def parse(cls, text: str) -> Self:
         """Read `1.34.0-gke.2201000`, `1.34.0` or `1.34`. Raises `SliceError` for another text, also for `latest`."""
         return cls(*_parts(text))
 
     @classmethod
-    def minimum(cls, text: str) -> GkeVersion:
+    def minimum(cls, text: str) -> Self:
         """Read a lower bound. Missing parts are 0, so every 1.28 is at least the minimum `1.28`."""
         parts = _parts(text)
         return cls(*parts, *[0] * (4 - len(parts)))

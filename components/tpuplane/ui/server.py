@@ -1,7 +1,5 @@
 """Serves the page on 127.0.0.1: its files, clusters and timeline as server-sent events, jobs, logs, use; only reads."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import threading

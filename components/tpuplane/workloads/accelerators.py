@@ -1,12 +1,11 @@
 """Pods on slices, one for each host, and on GPU nodes, one for each node or each part of a divided GPU."""
 
-from __future__ import annotations
-
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from tpuplane.gpu import PARTITION_LABEL, SHARING_LABEL, GpuMachine, division_labels, gpu_catalogue
+from tpuplane.gpu import GpuMachine, division_labels, gpu_catalogue
+from tpuplane.gpu.model import PARTITION_LABEL, SHARING_LABEL
 from tpuplane.labels import GPU, GPU_LABEL, TPU
 from tpuplane.spec.core.fields import Spec, reject
 from tpuplane.spec.pools.gpu import GpuSharingStrategy
@@ -75,7 +74,7 @@ class GpuGroupSpec(PodsSpec):
     """Run on partitions of this size (multi-instance GPU), such as 1g.10gb. Default: on whole GPUs."""
 
     @model_validator(mode="after")
-    def _check_gpus(self) -> GpuGroupSpec:
+    def _check_gpus(self) -> Self:
         sizes = self.host.accelerator.partitions
         if self.partition_size is not None and self.partition_size not in sizes:
             cause = f"{self.partition_size!r} is not a partition of {self.host.accelerator.name}"

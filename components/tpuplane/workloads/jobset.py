@@ -1,8 +1,6 @@
 """Multislice: one program on N equal slices, as a JobSet with one job for each slice, or on one host as a Job."""
 
-from __future__ import annotations
-
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -87,7 +85,7 @@ class MultisliceSpec(SliceGroupSpec):
         return GKE_POOL_LABEL if self.sub_slice_of is None else sub_slice_label(self.topology)
 
     @model_validator(mode="after")
-    def _check_multislice(self) -> MultisliceSpec:
+    def _check_multislice(self) -> Self:
         shape = self.slice
         if problem := text_problem("command", self.command[0]):
             raise reject(f"command: {problem}")

@@ -1,10 +1,8 @@
 """The pods of a group of workers on TPU and GPU hosts."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 from pydantic.alias_generators import to_camel
@@ -100,7 +98,7 @@ class PodsSpec(Spec):
         return (RESERVATION_LABEL,) if self.capacity == "on-demand" else ()
 
     @model_validator(mode="after")
-    def _check_pods(self) -> PodsSpec:
+    def _check_pods(self) -> Self:
         try:
             host, parts = self.host, self.per_host
         except (SliceError, GpuError) as error:

@@ -1,8 +1,6 @@
 """Ray on slices and GPU nodes: clusters, jobs and services."""
 
-from __future__ import annotations
-
-from typing import Annotated
+from typing import Annotated, Self
 
 import yaml
 from pydantic import AfterValidator, Field, model_validator
@@ -123,7 +121,7 @@ class RayClusterSpec(Spec):
         return {**self.workers, **self.gpu_workers}
 
     @model_validator(mode="after")
-    def _check_groups(self) -> RayClusterSpec:
+    def _check_groups(self) -> Self:
         if not self.groups:
             raise reject("workers: empty; add a group of slices here, or a group of GPU nodes in gpuWorkers")
         if twice := self.workers.keys() & self.gpu_workers.keys():
@@ -134,7 +132,7 @@ class RayClusterSpec(Spec):
         return self
 
     @model_validator(mode="after")
-    def _check_scale(self) -> RayClusterSpec:
+    def _check_scale(self) -> Self:
         if self.autoscaling and self.queue is not None:
             why = "because Kueue admits a Ray cluster as a whole"
             raise reject(f"queue: {self.queue!r} is not allowed with autoscaling, {why}; remove one")
@@ -173,7 +171,7 @@ class RayJobSpec(Spec):
     Changed in place."""
 
     @model_validator(mode="after")
-    def _check_queue(self) -> RayJobSpec:
+    def _check_queue(self) -> Self:
         _check_pod_sets(self.cluster, "RayJob", "cluster.")
         return self
 

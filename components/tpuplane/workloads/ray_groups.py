@@ -1,8 +1,6 @@
 """Ray's worker groups: a replica is a slice with several pods, or a pod on a GPU node."""
 
-from __future__ import annotations
-
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -24,7 +22,7 @@ class Scale(NamedTuple):
     """The names of their fields."""
 
     @classmethod
-    def of(cls, names: tuple[str, str, str], start: int, fewest: int | None, most: int | None) -> Scale:
+    def of(cls, names: tuple[str, str, str], start: int, fewest: int | None, most: int | None) -> Self:
         """The scale of a group. By default, a group does not scale."""
         return cls(start, start if fewest is None else fewest, max(start, 1) if most is None else most, names)
 
@@ -48,7 +46,7 @@ class WorkerGroupSpec(SliceGroupSpec):
     """Maximum of slices. A maximum above the minimum needs `autoscaling`. Default: `slices`."""
 
     @model_validator(mode="after")
-    def _check_scale(self) -> WorkerGroupSpec:
+    def _check_scale(self) -> Self:
         self.scale.check()
         return self
 
@@ -71,7 +69,7 @@ class GpuWorkerGroupSpec(GpuGroupSpec):
     """Maximum of pods. A maximum above the minimum needs `autoscaling`. Default: `replicas`."""
 
     @model_validator(mode="after")
-    def _check_scale(self) -> GpuWorkerGroupSpec:
+    def _check_scale(self) -> Self:
         self.scale.check()
         return self
 

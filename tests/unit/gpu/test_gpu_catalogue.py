@@ -7,7 +7,7 @@ import re
 import pytest
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane.spec.core.locations import locations
-from tpuplane.tpu import region_of
+from tpuplane.tpu.catalogue import region_of
 
 pytestmark = pytest.mark.unit
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tpuplane.plan import PlatformPlan, plan
 from tpuplane.spec import parse_platform
-from tpuplane.tpu import Slice, catalogue, region_of
+from tpuplane.tpu import Slice, catalogue
+from tpuplane.tpu.catalogue import region_of
 
 pytestmark = pytest.mark.unit
 

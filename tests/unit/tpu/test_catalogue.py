@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 import yaml
-from tpuplane.tpu import GkeVersion, SliceError, catalogue, region_of
-from tpuplane.tpu.catalogue import Catalogue
+from tpuplane.tpu import GkeVersion, SliceError, catalogue
+from tpuplane.tpu.catalogue import Catalogue, region_of
 
 from tests.support.imported import imported
 

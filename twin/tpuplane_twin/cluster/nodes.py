@@ -12,7 +12,8 @@ from typing import Any
 
 from tpuplane.data_files import formatted, read_data
 from tpuplane.labels import ACCELERATOR_LABEL, COUNT_LABEL, GPU, TOPOLOGY_LABEL, TPU, sub_slice_label
-from tpuplane.tpu import Slice, region_of
+from tpuplane.tpu import Slice
+from tpuplane.tpu.catalogue import region_of
 
 from tpuplane_twin.cluster.addresses import node_address
 from tpuplane_twin.cluster.api import Object, timestamp

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from tpuplane.quantities import counted
 from tpuplane.spec.core.errors import SpecError
 from tpuplane.spec.core.mistakes import mistakes_of
-from tpuplane.tpu import Slice, nearest_names
+from tpuplane.tpu import Slice
+from tpuplane.tpu.nearest import nearest_names
 from tpuplane.workloads.jobset import MultisliceSpec
 from tpuplane.workloads.names import check_name
 
