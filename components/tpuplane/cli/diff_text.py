@@ -31,15 +31,9 @@ def diff_as_text(found: Diff, costs: Costs) -> Iterator[str]:
         for change in changes:
             yield f"  {dotted(change.path)}: {_step(change)}"
             yield f"    {' '.join([change.why, *_reached(change)])} [{change.source}]"
-    for mark, openings in found.marks.items():
-        yield f"\n{mark}"
-        yield from (f"  {dotted(opening.path)}: {_short(opening.value)}: {opening.why}" for opening in openings)
-    if found.rejected:
-        yield "\nrejected"
-        yield from (f"  {dotted(rejection.path)}: {rejection}" for rejection in found.rejected)
-    if found.advice:
-        yield "\nwithout the loss of work"
-        yield from (f"  {dotted(advice.path)}: {advice.steps}" for advice in found.advice)
+    for title, _, rows in _sections(found):
+        yield f"\n{title}"
+        yield from (f"  {': '.join(row)}" for row in rows)
     if found.changes:
         yield ""
     yield from (f"[{source}] {citation(source)}" for source in dict.fromkeys(change.source for change in found.changes))
@@ -54,18 +48,19 @@ def diff_as_markdown(found: Diff, costs: Costs) -> Iterator[str]:
             for change in found.changes
         )
         yield from markdown_rows(("field", "change", "class", "what happens"), rows)
+    for title, columns, cells in _sections(found):
+        yield ""
+        yield from markdown_rows((title, *columns), ((*map(code, values), text) for *values, text in cells))
+
+
+def _sections(found: Diff) -> Iterator[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
+    """What follows the changes: titles, names of columns after the path, and rows, which end with a sentence."""
     for mark, openings in found.marks.items():
-        yield ""
-        cells = ((code(dotted(row.path)), code(_short(row.value)), row.why) for row in openings)
-        yield from markdown_rows((mark, "to", "why"), cells)
+        yield mark, ("to", "why"), [(dotted(own.path), _short(own.value), own.why) for own in openings]
     if found.rejected:
-        yield ""
-        reasons = ((code(dotted(rejection.path)), str(rejection)) for rejection in found.rejected)
-        yield from markdown_rows(("rejected", "why"), reasons)
+        yield "rejected", ("why",), [(dotted(own.path), str(own)) for own in found.rejected]
     if found.advice:
-        yield ""
-        steps = ((code(dotted(advice.path)), advice.steps) for advice in found.advice)
-        yield from markdown_rows(("without the loss of work", "steps"), steps)
+        yield "without the loss of work", ("steps",), [(dotted(own.path), own.steps) for own in found.advice]
 
 
 def diff_as_json(found: Diff, costs: Costs) -> dict[str, Any]:
