@@ -3,7 +3,7 @@
 import contextlib
 import functools
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, TypeVar
@@ -151,25 +151,21 @@ class Ask:
 
     def named(self, kind: str, path: str, name: str | None, namespace: str | None) -> list[Item | Unreadable] | None:
         """The jobs of a kind, by default of all names and namespaces; None if the user may not read them."""
+        selector = {} if name is None else {"fieldSelector": f"metadata.name={name}"}
         try:
-            reader = functools.partial(read, kind)
-            selector = {} if name is None else {"fieldSelector": f"metadata.name={name}"}
-            return self.items(within(path, namespace), reader, **selector)[0]
+            return self.listed(kind, within(path, namespace), selector)[0]
         except Rejected as error:
-            if error.status == HTTPStatus.NOT_FOUND:  # the group lacks the kind
-                return []
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
             return None
 
     def failed(self, namespace: str) -> list[objects.Pod]:
         """The pods of a namespace that have failed. They hold nothing, and the lists of `sources` omit them."""
-        path, reader = within(_PODS, namespace), functools.partial(read, "pods")
-        pods, _ = self.items(path, reader, fieldSelector="status.phase=Failed")
+        pods, _ = self.listed("pods", within(_PODS, namespace), {"fieldSelector": "status.phase=Failed"})
         return [pod for pod in pods if isinstance(pod, objects.Pod)]
 
     def listed(self, name: str, path: str, query: Mapping[str, str]) -> tuple[list[Item | Unreadable], str]:
-        """The objects of a list of `sources`, and its version; none and "" if the group lacks the kind.
+        """The objects of a list of `sources` or of a kind, and its version; none and "" if the group lacks the kind.
 
         It lacks it in another version, or while its operator is installed.
         """
@@ -180,10 +176,10 @@ class Ask:
                 raise
             return [], ""
 
-    def _groups(self) -> list[_Group]:
-        """The groups that the API server serves. Raises `Starting`."""
-        groups = self("/apis", _Groups).groups
-        if all(group.name != "apps" for group in groups):  # a part of every Kubernetes
+    def _groups(self) -> dict[str, _Group]:
+        """The groups that the API server serves, by name. Raises `Starting`."""
+        groups = {group.name: group for group in self("/apis", _Groups).groups}
+        if "apps" not in groups:  # a part of every Kubernetes
             raise Starting
         return groups
 
@@ -200,29 +196,28 @@ class Ask:
             "pods": (_PODS, {"fieldSelector": _ALIVE}),
             **{kind: (path, {}) for kind, path in _kinds(groups).items() if kind in JOB_KINDS},
         }
-        served = {version.get("version") for group in groups if group.name == _KUEUE for version in group.versions}
+        served = {version.get("version") for version in groups[_KUEUE].versions} if _KUEUE in groups else ()
         version = next((version for version in _VERSIONS if version in served), None)
         if version is not None:
             sources |= {name: (f"/apis/{_KUEUE}/{version}/{plural}", {}) for name, (plural, _) in KUEUE_KINDS.items()}
-        if slices := next((group.preferred for group in groups if group.name == DETAILS["slices"][0]), None):
-            sources["slices"] = (f"/apis/{slices}/slices", {})
+        if slices := groups.get(DETAILS["slices"][0]):
+            sources["slices"] = (f"/apis/{slices.preferred}/slices", {})
         return sources | {name: (_EVENTS, {"fieldSelector": selector}) for name, selector in EVENTS.items()}
 
     def details(self) -> dict[str, tuple[str, dict[str, str]]]:
         """The path and the query of each list that only the explanation of one job needs."""
-        served = {group.name: group.preferred for group in self._groups()}
+        groups = self._groups()
         return {
-            name: (f"/apis/{served[group]}/{plural}" if group else f"/api/v1/{plural}", {})
+            name: (f"/apis/{groups[group].preferred}/{plural}" if group else f"/api/v1/{plural}", {})
             for name, (group, plural, _) in DETAILS.items()
-            if not group or group in served
+            if not group or group in groups
         }
 
 
-def _kinds(groups: Iterable[_Group]) -> dict[str, str]:
-    served = {group.name: group.preferred for group in groups}
+def _kinds(groups: Mapping[str, _Group]) -> dict[str, str]:
     places = {kind: place.split("/") for kind, place in JOB_KINDS.items()}
-    paths = {kind: f"/apis/{served[group]}/{plural}" for kind, (group, plural) in places.items() if group in served}
-    return paths | {"Pod": _PODS}
+    known = {kind: (groups[group], plural) for kind, (group, plural) in places.items() if group in groups}
+    return {kind: f"/apis/{group.preferred}/{plural}" for kind, (group, plural) in known.items()} | {"Pod": _PODS}
 
 
 def within(path: str, namespace: str | None) -> str:

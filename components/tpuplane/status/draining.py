@@ -8,7 +8,6 @@ from tpuplane.labels import STOPPED_FOR
 from tpuplane.status.asking import Ask, within
 from tpuplane.status.holders import has_devices
 from tpuplane.status.kueue_objects import Workload
-from tpuplane.status.objects import Pod
 from tpuplane.status.reading import Cluster, Unreachable
 from tpuplane.status.snapshot import Objects
 
@@ -42,15 +41,12 @@ def held(objects: Objects, pools: Collection[str]) -> dict[str, Held]:
         key = workload.uid if workload else job.uid
         others = found[key].pools if key in found else ()
         on = tuple(sorted({*others, pool_of[pod.spec.node_name]}))
-        kept = not workload or any(owner.kind != "Pod" for owner in workload.owners) or _is_created_again(pod)
+        # The controller of such a pod replaces it after Kueue has deleted it.
+        replaced = any(owner.kind in ("ReplicaSet", "StatefulSet") for owner in pod.owners)
+        kept = replaced or not workload or any(owner.kind != "Pod" for owner in workload.owners)
         stoppable = workload if kept and (key not in found or found[key].workload) else None
         found[key] = Held(f"{pod.namespace}/{job.name}", on, stoppable)
     return found
-
-
-def _is_created_again(pod: Pod) -> bool:
-    """Whether the controller of a pod replaces it after Kueue has deleted it."""
-    return any(owner.kind in ("ReplicaSet", "StatefulSet") for owner in pod.owners)
 
 
 def _workloads(objects: Objects) -> list[Workload]:
