@@ -3,7 +3,7 @@
 import functools
 import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any
 
 from tpuplane.data_files import read_data
 from tpuplane.labels import UNITS
@@ -15,15 +15,9 @@ _CAPITAL = re.compile(r"^(?!Kueue )[A-Z](?=[a-z]* )")
 _FLAVOR = re.compile(r"[Ff]lavor \"?([^\s\",]+)")
 
 
-class _Reasons(NamedTuple):
-    pod_sets: re.Pattern[str]
-    separator: re.Pattern[str]
-    nothing: str
-    untried: str
-    of_kueue: list[tuple[re.Pattern[str], str, bool]]
-    helps: list[tuple[re.Pattern[str], str, bool]]
-    never: list[re.Pattern[str]]
-    alone: list[re.Pattern[str]]
+_DATA: dict[str, Any] = read_data("tpuplane.status", "reasons")
+_Row = tuple[re.Pattern[str], dict[str, Any]]
+"""A row of the data with the pattern of a message."""
 
 
 def in_plain_words(
@@ -42,7 +36,7 @@ def in_plain_words(
     for name, part in _by_pod_set(message):
         texts = _parts(part, (unrelated or {}).get(name, ()))
         if flavors := (untried or {}).get(name):
-            waits = _reasons().untried.format(flavors=", ".join(flavors))
+            waits = _DATA["untried"].format(flavors=", ".join(flavors))
             texts = [text for text in texts if not never(text)] or [waits]
         parts += texts
     text = ", ".join(dict.fromkeys(parts)) or message
@@ -56,7 +50,7 @@ def flavors_in(message: str) -> dict[str, set[str]]:
 
 def _by_pod_set(message: str) -> Iterator[tuple[str, str]]:
     """The parts of a message of Kueue, each with the name of its pod set; "" if it names none."""
-    for part in _reasons().pod_sets.split(message):
+    for part in re.split(_DATA["podSets"], message):
         named = _POD_SET.match(part)
         yield (named[1] if named else ""), part
 
@@ -66,9 +60,9 @@ def helps(message: str, places: Mapping[str, str], *, general: bool) -> Iterator
 
     `general` includes help that changes which were tried on the cluster normally replace (`remedies`).
     """
-    for pattern, text, tried in _reasons().helps:
-        if (general or not tried) and (match := pattern.search(message)):
-            yield _filled(text, {**places, **match.groupdict()})
+    for pattern, row in _shown_rows():
+        if "help" in row and (general or "tried" not in row) and (match := pattern.search(message)):
+            yield _filled(row["help"], {**places, **match.groupdict()})
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
@@ -79,12 +73,13 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 
 def alone(message: str) -> bool:
     """Whether a reason must be removed first, by a change that cannot be tried on the cluster."""
-    return any(pattern.search(message) for pattern in _reasons().alone)
+    lasting = (pattern for pattern, row in _shown_rows() if "never" in row and "help" in row and "tried" not in row)
+    return any(pattern.search(message) for pattern in lasting)
 
 
 def never(message: str) -> bool:
     """Whether a job with this reason waits until someone changes the job, its queue or the cluster."""
-    return any(pattern.search(message) for pattern in _reasons().never)
+    return any(pattern.search(message) for pattern, row in _shown_rows() if "never" in row)
 
 
 def _parts(message: str, unrelated: Collection[str] = ()) -> list[str]:
@@ -93,40 +88,36 @@ def _parts(message: str, unrelated: Collection[str] = ()) -> list[str]:
     last: list[str] = []  # reasons of flavors that the job does not mean if it has another reason
     omitted: list[str] = []
     others: list[str] = []
-    for part in _reasons().separator.split(message):
+    for part in re.split(_DATA["separator"], message):
         if (flavor := _FLAVOR.search(part)) and flavor[1] in unrelated:
             others.append(flavor[1])
             continue
-        known = ((text, at, match) for pattern, text, at in _reasons().of_kueue if (match := pattern.search(part)))
-        text, at_last, matched = next(known, (part, False, None))
+        known = ((row, match) for pattern, row in _rows_of_kueue() if (match := pattern.search(part)))
+        row, matched = next(known, ({}, None))
         if matched is None:
             shown.append(part)
-        elif text:
-            (last if at_last else shown).append(_filled(text, matched.groupdict("")))
+        elif row["text"]:
+            (last if "last" in row else shown).append(_filled(row["text"], matched.groupdict("")))
         else:
             omitted += matched.groups()
     if shown or last:
         return shown or last
     if omitted:
-        return [_reasons().nothing.format(flavors=", ".join(sorted({*omitted, *others})))]
+        return [_DATA["nothing"].format(flavors=", ".join(sorted({*omitted, *others})))]
     return _parts(message) if others else []
 
 
 @functools.cache
-def _reasons() -> _Reasons:
-    data = read_data("tpuplane.status", "reasons")
-    rows = data["reasons"]
-    shown = [(re.compile(pattern), row) for row in rows if (pattern := row.get("pattern") or _shown(row["text"]))]
-    return _Reasons(
-        re.compile(data["podSets"]),
-        re.compile(data["separator"]),
-        data["nothing"],
-        data["untried"],
-        [(re.compile(row["kueue"]), row["text"], row.get("last", False)) for row in rows if "kueue" in row],
-        [(pattern, row["help"], row.get("tried", False)) for pattern, row in shown if "help" in row],
-        [pattern for pattern, row in shown if row.get("never")],
-        [pattern for pattern, row in shown if row.get("never") and "help" in row and not row.get("tried")],
-    )
+def _rows_of_kueue() -> list[_Row]:
+    """With the patterns of parts of Kueue's messages."""
+    return [(re.compile(row["kueue"]), row) for row in _DATA["reasons"] if "kueue" in row]
+
+
+@functools.cache
+def _shown_rows() -> list[_Row]:
+    """With the patterns of shown messages."""
+    shown = ((row.get("pattern") or _shown(row["text"]), row) for row in _DATA["reasons"])
+    return [(re.compile(pattern), row) for pattern, row in shown if pattern]
 
 
 def _shown(text: str) -> str:
