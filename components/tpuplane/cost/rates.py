@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 
-from tpuplane.data_files import read_data
+from tpuplane.data_files import read_data, with_tuples
 from tpuplane.gpu import GpuMachine, gpu_catalogue
 from tpuplane.tpu import Price, PriceModel, catalogue
 
@@ -25,14 +25,7 @@ class Charging:
 @cache
 def charging() -> Charging:
     """The data, read once."""
-    data = read_data("tpuplane.cost", "charging")
-    capacities = data["capacities"]
-    return Charging(
-        hours_per_month=data["hours_per_month"],
-        models={name: entry["price"] for name, entry in capacities.items()},
-        notes={name: entry["note"] for name, entry in capacities.items() if "note" in entry},
-        not_included=tuple(data["not_included"]),
-    )
+    return Charging(**with_tuples(read_data("tpuplane.cost", "charging")))
 
 
 @dataclass(frozen=True, slots=True)
