@@ -3,7 +3,6 @@
 Typer omits values that do not begin with the typed word.
 """
 
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -30,34 +29,26 @@ def any_file(incomplete: str) -> list[str]:
 
 def contexts(context: typer.Context) -> list[str]:
     """The contexts of the kubeconfig that the command line names."""
-    from tpuplane.status.reading import NoContext  # noqa: PLC0415
-    from tpuplane.status.reading import contexts as of_kubeconfig  # noqa: PLC0415
+    from tpuplane.status import reading  # noqa: PLC0415
 
-    with suppress(NoContext):
-        return of_kubeconfig(context.params.get("kubeconfig"))
+    with suppress(reading.NoContext):
+        return reading.contexts(context.params.get("kubeconfig"))
     return []
 
 
 def jobs(context: typer.Context) -> list[str]:
     """Jobs that are not a part of another one, as NAMESPACE/NAME; after `-n` by their names."""
-    from tpuplane.status.reading import NoContext, Unreachable  # noqa: PLC0415
-
-    with suppress(NoContext, Unreachable):
-        return sorted(set(_jobs(context)))
-    return []
-
-
-def _jobs(context: typer.Context) -> Iterator[str]:
     from tpuplane.status.objects import Job  # noqa: PLC0415
-    from tpuplane.status.reading import Cluster  # noqa: PLC0415
+    from tpuplane.status.reading import Cluster, NoContext, Unreachable  # noqa: PLC0415
 
     given = context.params
     namespace = given.get("namespace")
-    with Cluster(given.get("kubeconfig"), given.get("context")).asking() as ask:
-        for kind, path in ask.kinds().items():
-            for job in ask.named(kind, path, None, namespace) or () if kind not in _NOT_OFFERED else ():
-                if isinstance(job, Job) and not job.owners:
-                    yield job.name if namespace else f"{job.namespace}/{job.name}"
+    with suppress(NoContext, Unreachable), Cluster(given.get("kubeconfig"), given.get("context")).asking() as ask:
+        paths = {kind: path for kind, path in ask.kinds().items() if kind not in _NOT_OFFERED}
+        every = (job for kind, path in paths.items() for job in ask.named(kind, path, None, namespace) or ())
+        found = [job for job in every if isinstance(job, Job) and not job.owners]
+        return sorted({job.name if namespace else f"{job.namespace}/{job.name}" for job in found})
+    return []
 
 
 def kinds() -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any
 from rich.text import Text
 
 from tpuplane.cli.render import console
-from tpuplane.explain import Explained, Explanation, citation
+from tpuplane.explain import Explanation, citation
 from tpuplane.spec.core.errors import Path
 
 Where = Callable[[Path], str]
@@ -19,17 +19,12 @@ def show_explanation(explanation: Explanation, where: Where) -> None:
     out.print(Text(explanation.path, style="bold"))
     for value in explanation.values:
         out.print(Text.assemble(("\n  " + value.name, "bold"), f": {value.value}"))
-        out.print(Text("    " + _reason(value, where)))
+        place = f" ({where(value.written)})" if value.written else ""
+        out.print(Text(f"    {value.reason}{place}{''.join(f' [{source}]' for source in value.sources)}"))
     if cited := dict.fromkeys(source for value in explanation.values for source in value.sources):
         out.print()
     for source in cited:
         out.print(Text(f"[{source}] {citation(source)}"))
-
-
-def _reason(value: Explained, where: Where) -> str:
-    sources = "".join(f" [{source}]" for source in value.sources)
-    place = f" ({where(value.written)})" if value.written else ""
-    return f"{value.reason}{place}{sources}"
 
 
 def explanation_as_json(explanation: Explanation, where: Where) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The picture of a platform: a box for each cluster with a card for each pool, which shows its slices."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
 
@@ -56,15 +56,13 @@ class _Shapes:
     """The shapes of the picture, each defined once."""
 
     def __init__(self) -> None:
-        self._names: dict[tuple[str, str], str] = {}
         self._shapes: dict[str, Box] = {"node": node_shape()}
 
     def of(self, shape: Slice | None) -> tuple[str, Box]:
         """The id and the shape of a slice; of a node for None."""
         if shape is None:
             return "node", self._shapes["node"]
-        key = (shape.topology, shape.machine.layout)
-        name = self._names.setdefault(key, f"slice-{'-'.join(key)}")
+        name = f"slice-{shape.topology}-{shape.machine.layout}"
         if name not in self._shapes:
             self._shapes[name] = slice_shape(shape)
         return name, self._shapes[name]
@@ -177,9 +175,9 @@ def _entry(shape: str, color: str, label: str, width: float) -> Box:
 
 
 def _use(ref: str, x: float, y: float, color: str, *, later: bool, title: str) -> str:
-    classes: Iterable[str] = (color, "later") if later else (color,)
+    classes = f"{color} later" if later else color
     place = f'x="{number(x)}" y="{number(y)}"'
-    return f'<use href="#{ref}" {place} class="{escape(" ".join(classes))}"><title>{escape(title)}</title></use>'
+    return f'<use href="#{ref}" {place} class="{escape(classes)}"><title>{escape(title)}</title></use>'
 
 
 def _text(x: float, y: float, kind: str, content: str) -> str:

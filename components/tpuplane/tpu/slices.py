@@ -41,7 +41,9 @@ class Slice:
         for machine in machines:
             if machine.name == machine_type:
                 return cls(gen, topology, machine)
-        raise _machine_error(gen, topology, machine_type)
+        allowed, cause = tuple(machine.name for machine in machines), _machine_cause(gen, topology, machine_type)
+        nearest = nearest_names(machine_type, allowed, count=1) or allowed[:1]
+        raise SliceError("machine_type", machine_type, cause, allowed=allowed, nearest=nearest)
 
     @classmethod
     def for_nodes(
@@ -95,11 +97,6 @@ class Slice:
         whole, own, part = map(grid, (self.topology, self.machine.layout, topology))
         row, column = divmod(host, whole[1] // own[1])
         return row * own[0] // part[0] * (whole[1] // part[1]) + column * own[1] // part[1]
-
-    @property
-    def documented(self) -> bool:
-        """Whether Google's tables list the topology; False if only the 3-D rule admits it."""
-        return self.topology in self.generation.topologies
 
     @property
     def placement(self) -> Placement:
@@ -157,13 +154,6 @@ def _topology_error(gen: Generation, topology: str) -> SliceError:
     cause, nearest = f"is not a {gen.name} topology", nearest_topologies(gen, topology)
     cause += f" ({detail})" if detail else ""
     return SliceError("topology", topology, cause, allowed=listed, allowed_text=allowed_text, nearest=nearest)
-
-
-def _machine_error(gen: Generation, topology: str, machine_type: str) -> SliceError:
-    allowed = tuple(machine.name for machine in gen.machines_for(topology))
-    nearest = nearest_names(machine_type, allowed, count=1) or allowed[:1]
-    cause = _machine_cause(gen, topology, machine_type)
-    return SliceError("machine_type", machine_type, cause, allowed=allowed, nearest=nearest)
 
 
 def _machine_cause(gen: Generation, topology: str, machine_type: str) -> str:

@@ -45,10 +45,7 @@ class _Queued(Protocol):
 
 
 def job_object(api_version: str, kind: str, name: str, work: _Queued, spec: dict[str, Any]) -> dict[str, Any]:
-    """The object of a job with this `spec`.
-
-    Raises `SpecError` if the name is not allowed.
-    """
+    """The object of a job with this `spec`. Raises `SpecError` if the name is not allowed."""
     check_name(kind, name)
     labels = {QUEUE_LABEL: work.queue, PRIORITY_CLASS_LABEL: work.priority_class}
     # At least one: for the engine, the first or last label is a change to `metadata.labels`, not below `QUEUE_PATH`.
