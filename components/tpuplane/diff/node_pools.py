@@ -201,7 +201,8 @@ def moved(path: Path, key: tuple[str, str], own: Platform, other: Platform) -> b
 def node_pool_changes(kind: str, path: Path, before: Platform, after: Platform) -> Iterator[NodePoolChange]:
     """The effects of a change of this class on each node pool."""
     olds, news = pools_at(path, before), pools_at(path, after)
-    if kind in WHOLE or (kind == "deletes-work" and _names_cluster(path) and in_existing_cluster(path, before)):
+    names_cluster = path[2:3] in ((), ("existing",), ("location",))
+    if kind in WHOLE or (kind == "deletes-work" and names_cluster and in_existing_cluster(path, before)):
         yield from (_changed(before, key, pool, "replaced" if key in news else "deleted") for key, pool in olds.items())
         yield from (_changed(after, key, pool, "created") for key, pool in news.items() if key not in olds)
     # Other pools of the cluster have a change of their own.
@@ -226,10 +227,6 @@ def in_existing_cluster(path: Path, platform: Platform) -> bool:
     """Whether the field at `path` belongs to an existing cluster, or is that cluster."""
     cluster = platform.spec.clusters.get(str(path[1])) if path[0] == "clusters" and len(path) > 1 else None
     return cluster is not None and cluster.existing is not None
-
-
-def _names_cluster(path: Path) -> bool:
-    return len(path) == 2 or path[2] in ("existing", "location")
 
 
 def _fewer(old: NodePoolPlan, new: NodePoolPlan) -> int:

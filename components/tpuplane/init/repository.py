@@ -14,9 +14,7 @@ from tpuplane.plan import plan
 from tpuplane.spec.core.texts import text_problem
 
 _FILES = Path(__file__).parent
-_COMMON = "common"
 _SCHEMA = "../.venv/platform.schema.json"  # the template's Makefile writes it there
-_PRODUCTION = "prod"
 
 
 class _File(Template):
@@ -74,7 +72,7 @@ class Repository:
 
     @cached_property
     def _templates(self) -> dict[str, Path]:
-        folders = [_FILES / "template" / name for name in (_COMMON, self.service)]
+        folders = [_FILES / "template" / name for name in ("common", self.service)]
         paths = ((file.relative_to(folder).as_posix(), file) for folder in folders for file in folder.rglob("*"))
         # pip compiles the Python files.
         return {path: file for path, file in paths if file.is_file() and file.suffix != ".pyc"}
@@ -94,5 +92,5 @@ def _paths(answers: Answers) -> tuple[str, str]:
 
 def _kind(environment: str) -> dict[str, Any]:
     kinds = read_data("tpuplane.init", "environments")
-    found: dict[str, Any] = kinds["production" if environment.startswith(_PRODUCTION) else "development"]
+    found: dict[str, Any] = kinds["production" if environment.startswith("prod") else "development"]
     return found

@@ -44,15 +44,12 @@ class Owners:
 
     def owner(self, item: Item) -> Item | None:
         """The owner of an object, by uid; None if it was not read."""
-        _, above = self._known.get(self._above(item).uid, ("", None))
-        return above
+        return self._known.get(self._above(item).uid, ("", None))[1]
 
     def named(self, kind: str, namespace: str, name: str) -> Item | None:
         """The object with this name; None if it was not read."""
-        for known_kind, item in self._known.values():
-            if (known_kind, item.namespace, item.name) == (kind, namespace, name):
-                return item
-        return None
+        wanted = (kind, namespace, name)
+        return next((item for own, item in self._known.values() if (own, item.namespace, item.name) == wanted), None)
 
     def members(self, uid: str) -> Iterable[str]:
         """The uids of the job with this uid, and of its parts."""

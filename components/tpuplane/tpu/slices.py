@@ -21,16 +21,11 @@ class Slice:
 
     @classmethod
     def of(cls, generation: str, topology: str, machine_type: str | None = None) -> Self:
-        """The slice of a generation and topology.
+        """The slice of a generation, by name, label (`tpu-v6e-slice`) or alias (`trillium`), and a topology. Raises
+        `SliceError`.
 
-        Args:
-            generation: name (`v6e`), accelerator label (`tpu-v6e-slice`) or alias (`trillium`).
-            topology: exactly `AxB` or `AxBxC`.
-            machine_type: needed only if two machine types support the topology: `2x4` of v5e and v6e is two hosts of
-                `…-4t` (the default) or one of `…-8t`.
-
-        Raises:
-            SliceError: with the field at fault, the allowed values and the nearest ones.
+        A machine type is needed only if two support the topology: `2x4` of v5e and v6e is two hosts of `…-4t` (the
+        default) or one of `…-8t`.
         """
         gen = catalogue().generation(generation)
         if not gen.accepts(topology):
@@ -49,17 +44,9 @@ class Slice:
     def for_nodes(
         cls, accelerator: str, topology: str, machine_type: str | None = None, *, chips_per_node: int | None = None
     ) -> Self:
-        """The slice that GKE's node labels describe.
+        """The slice that the labels of GKE's nodes describe. Raises `SliceError`.
 
-        Args:
-            accelerator: label `cloud.google.com/gke-tpu-accelerator`.
-            topology: label `cloud.google.com/gke-tpu-topology`.
-            machine_type: label `node.kubernetes.io/instance-type`, if known.
-            chips_per_node: label `cloud.google.com/gke-accelerator-count`, or a Pod's `google.com/tpu` request. It
-                selects the machine type if two of them support the topology.
-
-        Raises:
-            SliceError: as `Slice.of`.
+        `chips_per_node`, also the chips that a pod requests, selects the machine type if two support the topology.
         """
         found = cls.of(accelerator, topology, machine_type)
         if chips_per_node is None or found.machine.chips == chips_per_node:
