@@ -59,6 +59,30 @@ async def test_a_message_leads_to_a_host(targets: Targets, name: str, cluster: s
             await targets.passing_pool("train", cluster)
 
 
+async def test_the_location_tells_clusters_of_one_name_apart(tmp_path: Path) -> None:
+    store, places = Store(tmp_path / "store.db"), ("us-east5", "us-west4")
+    keys = [f"projects/acme/locations/{place}/clusters/lab" for place in places]
+    async with small_api() as api:
+        for key in keys:
+            store.put(CLUSTER, key, {"name": "lab"})
+            store.put(POOL, f"{key}/nodePools/train", {"name": "train"})
+        api.lists["/api/v1/nodes"] = [node("gke-lab-train-0", "train", "us-east5-a/0")]
+        targets = Targets(store, lambda cluster: api.client)
+        for name in ("train/0", "gke-lab-train-0"):
+            for cluster in ("", "lab"):
+                message = "several clusters .* choose one with --cluster: us-east5/lab, us-west4/lab$"
+                with pytest.raises(ApiError, match=message):
+                    await targets.hosts("host-error", name, cluster, one=True)
+            for key, place in zip(keys, places, strict=True):
+                for cluster in (f"{place}/lab", f"gke_acme_{place}_lab"):
+                    found = await targets.hosts("host-error", name, cluster, one=True)
+                    assert found.pool == f"{key}/nodePools/train"
+        planes = {f"gke_acme_{place}_lab": SimpleNamespace(processes=lambda _: ()) for place in places}
+        with pytest.raises(ApiError, match="choose a cluster with --cluster: us-east5/lab, us-west4/lab"):
+            await Disruptions(cast(Any, planes))._begin({"kind": "etcd-full", "cluster": "lab"})
+        assert list(Disruptions(cast(Any, planes))._chosen({"cluster": "us-west4/lab"})) == ["gke_acme_us-west4_lab"]
+
+
 @pytest.mark.parametrize("notice", [30, "30", [30]])
 async def test_a_notice_without_a_unit_is_rejected(targets: Targets, notice: object) -> None:
     routes = Failures(cast(Incidents, None), targets)
@@ -78,4 +102,4 @@ async def test_a_notice_without_a_unit_is_rejected(targets: Targets, notice: obj
 async def test_a_disruption_of_an_operator_needs_its_namespace(asked: dict[str, str], message: str) -> None:
     plane = SimpleNamespace(operators=lambda: {"kueue-system": [1]})
     with pytest.raises(ApiError, match=message):
-        await Disruptions(cast(Any, {"lab": plane}))._begin(asked)
+        await Disruptions(cast(Any, {"gke_acme_us-east5_lab": plane}))._begin(asked)

@@ -12,7 +12,7 @@ _LONG_SECONDS = 900.0  # for running operations, the drain of pods, and new node
 
 What = Annotated[Literal["host", "slice"], typer.Argument(help="One host, or all hosts of its pool.")]
 Host = Annotated[str, typer.Argument(help="A host: the name of a node, or POOL/NUMBER. With slice also a node pool.")]
-Cluster = Annotated[str | None, typer.Option(help="Its cluster, if several have a pool of that name.")]
+Cluster = Annotated[str | None, typer.Option(help="Its cluster (NAME or LOCATION/NAME), if several have that pool.")]
 
 
 def fail(what: What, host: Host, cluster: Cluster = None, name: Name = "local", as_json: Json = False) -> None:
@@ -71,7 +71,7 @@ def reclaim(
 
 
 def upgrade(
-    cluster: Annotated[str, typer.Argument(help="A cluster.")],
+    cluster: Annotated[str, typer.Argument(help="A cluster: NAME or LOCATION/NAME.")],
     version: Annotated[
         str | None, typer.Option(help="A GKE version. Default: the default version of the release channel.")
     ] = None,

@@ -8,9 +8,11 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 
 import psutil
 from aiohttp import web
+from tpuplane.contexts import gke_cluster
 from tpuplane.data_files import read_data
 from tpuplane.spec.core.errors import choice
 
+from tpuplane_twin.failures.clusters import choices, clusters_named
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.own_routes import serve
 from tpuplane_twin.gcp.schema import Json
@@ -37,7 +39,8 @@ class Disruptions:
             raise invalid(choice(name, "a disruption", kinds))
         chosen = self._chosen(asked)
         if len(chosen) != 1:
-            raise invalid(f"choose a cluster with --cluster: {', '.join(chosen) or 'none runs'}")
+            names = ", ".join(choices(filter(None, map(gke_cluster, chosen))))
+            raise invalid(f"choose a cluster with --cluster: {names or 'none runs'}")
         kind, (plane,) = kinds[name], chosen.values()
         of_operator = "process" not in kind and "alarm" not in kind
         if namespace and not of_operator:
@@ -65,12 +68,9 @@ class Disruptions:
         return await self._list(asked)
 
     def _chosen(self, asked: Json) -> dict[str, ControlPlane]:
-        """The control plane of the named cluster, by its name or context; all without one."""
-        named = asked.get("cluster")
-        found = {name: plane for name, plane in self._planes.items() if named in (None, name, name.rpartition("_")[2])}
-        if not found and named:
-            raise invalid(choice(named, "a running cluster", [name.rpartition("_")[2] for name in self._planes]))
-        return found
+        """The control planes of the named cluster; all without one."""
+        clusters = {context: own for context in self._planes if (own := gke_cluster(context))}
+        return {name: self._planes[name] for name in clusters_named(str(asked.get("cluster") or ""), clusters)}
 
     async def _lasting(self) -> AsyncIterator[Json]:
         for context, plane in self._planes.items():

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable
 
 from tpuplane.labels import GKE_POOL_LABEL
-from tpuplane.spec.core.errors import choice
 from tpuplane.tpu.nearest import nearest_names
 
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.nodes import ORDINAL, Pool
+from tpuplane_twin.failures.clusters import choices, clusters_named, of_key
 from tpuplane_twin.failures.incidents import Target, whole
 from tpuplane_twin.gcp.container.answers import linked, pool_answer
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL, parent_cluster
@@ -33,6 +33,7 @@ class Targets:
         An incident that interrupts whole slices has all hosts of the slice. Raises `ApiError` for an unknown name, and
         with `one` for a pool with several hosts.
         """
+        clusters = self._clusters(cluster)
         nodes = {key: await self._nodes(key) for key, _ in self._store.items(CLUSTER)}
         pool, _, number = name.partition("/")
         keys = [key for key in self._pools(cluster) if key.endswith(f"/nodePools/{pool}")]
@@ -40,9 +41,10 @@ class Targets:
             (key, node)
             for key, found in nodes.items()
             for node in found
-            if node["metadata"]["name"] == name and cluster in ("", key.rpartition("/")[2])
+            if node["metadata"]["name"] == name and key in clusters
         ]
         if named:
+            _check_one(f"node {name!r}", [key for key, _ in named])
             ((key, node),) = named
             target, chosen = f"{key}/nodePools/{_pool(node)}", [node]
             if self._store.get(POOL, target) is None:
@@ -77,11 +79,11 @@ class Targets:
 
     def _pools(self, cluster: str) -> dict[str, Json]:
         """The node pools of a cluster, by default of all. Raises `ApiError` for an unknown one."""
-        clusters = sorted(key.rpartition("/")[2] for key, _ in self._store.items(CLUSTER))
-        if cluster and cluster not in clusters:
-            raise invalid(choice(cluster, "a cluster", clusters))
-        found = self._store.items(POOL)
-        return {key: pool for key, pool in found if not cluster or f"/clusters/{cluster}/" in key}
+        clusters = self._clusters(cluster)
+        return {key: pool for key, pool in self._store.items(POOL) if parent_cluster(key) in clusters}
+
+    def _clusters(self, cluster: str) -> list[str]:
+        return clusters_named(cluster, {key: of_key(key) for key, _ in self._store.items(CLUSTER)})
 
     def _one(self, pool: str, keys: list[str], cluster: str, nodes: Iterable[Object]) -> str:
         if not keys:
@@ -89,9 +91,7 @@ class Targets:
             near = nearest_names(pool, [*names, *(node["metadata"]["name"] for node in nodes)], count=1)
             hint = f"; the nearest is {near[0]!r}" if near else ""
             raise invalid(f"there is no node pool or node {pool!r}{hint}; node pools: {', '.join(names) or 'none'}")
-        if len(keys) > 1:
-            clusters = ", ".join(key.split("/")[5] for key in keys)
-            raise invalid(f"several clusters have a node pool {pool!r}; choose one with --cluster: {clusters}")
+        _check_one(f"node pool {pool!r}", keys)
         return keys[0]
 
     def _is_slice(self, key: str) -> bool:
@@ -109,6 +109,13 @@ def client_of(store: Store, client: Callable[[Json], Api | None], cluster: str) 
     """The client of the cluster of that resource name; None while its control plane does not run."""
     found = store.get(CLUSTER, cluster)
     return client(linked(cluster, found)) if found is not None else None
+
+
+def _check_one(what: str, keys: list[str]) -> None:
+    """Raises `ApiError` if several clusters have it. `keys` are the resource names of the clusters, or of it."""
+    if len(keys) > 1:
+        clusters = ", ".join(choices(map(of_key, keys)))
+        raise invalid(f"several clusters have a {what}; choose one with --cluster: {clusters}")
 
 
 def _of(pool: str, nodes: list[Object]) -> list[Object]:

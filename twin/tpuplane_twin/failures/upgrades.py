@@ -14,6 +14,7 @@ from dateutil.rrule import rrulestr
 from tpuplane.tpu import GkeVersion
 
 from tpuplane_twin.clock.times import Times
+from tpuplane_twin.failures.clusters import choices, clusters_named, of_key
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.container.maintenance_rules import moment, scopes_at
 from tpuplane_twin.gcp.container.names import CLUSTER, POOL
@@ -47,10 +48,9 @@ class AutoUpgrades:
 
     async def _answer(self, asked: Json) -> Json:
         keys = [key for key, _ in self._store.items(CLUSTER)]
-        names = sorted(key.rpartition("/")[2] for key in keys)
-        found = [key for key in keys if key.rpartition("/")[2] == asked.get("cluster")]
+        found = clusters_named(str(asked.get("cluster") or ""), {key: of_key(key) for key in keys})
         if len(found) != 1:
-            raise invalid(f"{asked.get('cluster')!r} is not a cluster; clusters: {', '.join(names) or 'none'}")
+            raise invalid(f"choose one cluster: {', '.join(choices(map(of_key, found))) or 'none exists'}")
         version, ignore_window = upgrade_of(asked)
         async with self._locks[found[0]]:  # GKE upgrades a cluster once: a second one finds what the first has done
             return await self.run(found[0], version, ignore_window=ignore_window)
