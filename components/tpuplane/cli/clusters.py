@@ -108,7 +108,8 @@ def why(
 ) -> None:
     """Explain the state of a job: why it waits, which jobs hold its resources, and the possible remedies.
 
-    JOB is a Job, JobSet, RayJob, RayCluster, RayService, TrainJob, LeaderWorkerSet, StatefulSet, Deployment or Pod.
+    JOB is a Job, JobSet, RayJob, RayCluster, RayService, TrainJob, LeaderWorkerSet, StatefulSet, Deployment,
+    CronJob or Pod. For a CronJob, the newest of its Jobs is explained.
 
     Exit code 0: explained. 1: no such job, or several, or the stack file has mistakes. 2: wrong arguments, no such
     kubeconfig, context or stack file. 3: the cluster cannot be reached or rejects the request.

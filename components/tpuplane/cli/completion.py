@@ -55,7 +55,7 @@ def kinds() -> list[str]:
     """Kinds of jobs."""
     from tpuplane.status.asking import JOB_KINDS  # noqa: PLC0415
 
-    return [*JOB_KINDS, "Pod"]
+    return [*JOB_KINDS, "CronJob", "Pod"]
 
 
 def change_classes() -> list[str]:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from tpuplane.data_files import read_data
 from tpuplane.status import detail_objects, kueue_objects, objects
+from tpuplane.status.cron_jobs import CronJob
 from tpuplane.status.objects import Item, Part, Unreadable, at
 
 _T = TypeVar("_T")
@@ -25,6 +26,7 @@ SUSPENDED = ("Job", "JobSet", "RayCluster", "RayJob", "TrainJob")
 """Kinds with `spec.suspend`."""
 
 _NODES, _PODS, _EVENTS = "/api/v1/nodes", "/api/v1/pods", "/api/v1/events"
+_CRON_JOBS = "/apis/batch/v1/cronjobs"
 _KUEUE = "kueue.x-k8s.io"
 _VERSIONS = ("v1beta2", "v1beta1")  # versions whose fields `objects` has, the newest first
 KUEUE_KINDS: dict[str, tuple[str, type[Item]]] = {
@@ -55,6 +57,7 @@ EVENTS = {
 SHAPES: dict[str, type[Item]] = {
     "nodes": objects.Node,
     "pods": objects.Pod,
+    "CronJob": CronJob,
     **{name: shape for name, (_, shape) in KUEUE_KINDS.items()},
     **{name: shape for name, (_, _, shape) in DETAILS.items()},
     **dict.fromkeys(EVENTS, objects.Event),
@@ -217,7 +220,8 @@ class Ask:
 def _kinds(groups: Mapping[str, _Group]) -> dict[str, str]:
     places = {kind: place.split("/") for kind, place in JOB_KINDS.items()}
     known = {kind: (groups[group], plural) for kind, (group, plural) in places.items() if group in groups}
-    return {kind: f"/apis/{group.preferred}/{plural}" for kind, (group, plural) in known.items()} | {"Pod": _PODS}
+    paths = {kind: f"/apis/{group.preferred}/{plural}" for kind, (group, plural) in known.items()}
+    return paths | {"CronJob": _CRON_JOBS, "Pod": _PODS}
 
 
 def within(path: str, namespace: str | None) -> str:

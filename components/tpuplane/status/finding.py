@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tpuplane.status.cron_jobs import CronJob
 from tpuplane.status.objects import Item, Job, Unreadable
 
 
@@ -22,6 +23,8 @@ class Found(NamedTuple):
     """The `Job`."""
     part: str = ""
     """The kind and name of the requested object if it is a part of the job; otherwise ""."""
+    maker: CronJob | None = None
+    """The CronJob that has made the job."""
 
 
 Named = Callable[[str, str, str, str | None], Sequence[Item | Unreadable] | None]
@@ -50,7 +53,12 @@ def find(paths: Mapping[str, str], named: Named, name: str, namespace: str | Non
         remedy = f" that you may read (not {forbidden})" if forbidden else "; see: kubectl get pods --all-namespaces"
         there = "; name its namespace with -n" if forbidden and not namespace else ""
         raise Absent(f"no {kind or 'job'} {name!r} in {where}{remedy}{there}")
-    return _root(only(outermost), paths, named)
+    found = _root(only(outermost), paths, named)
+    if not isinstance(found.job, CronJob):
+        return found
+    jobs = named("Job", paths["Job"], None, found.job.namespace) or ()
+    made = found.job.made([job for job in jobs if isinstance(job, Job)])
+    return Found("Job", made[0], maker=found.job) if made else found
 
 
 def in_status(status: Mapping[str, Any], name: str, namespace: str | None, kind: str | None) -> list[Found]:
@@ -68,7 +76,7 @@ def only(candidates: Sequence[Found]) -> Found:
     """The single one of these jobs. Raises `NoJob` if there are several."""
     first, *more = candidates
     if more:
-        choices = ", ".join(f"{kind} {job.namespace}/{job.name}" for kind, job, _ in candidates)
+        choices = ", ".join(f"{kind} {job.namespace}/{job.name}" for kind, job, *_ in candidates)
         raise NoJob(f"{first.job.name!r} is the name of several jobs: {choices}; name one by NAMESPACE/NAME and --kind")
     return first
 
@@ -80,5 +88,7 @@ def _root(found: Found, paths: Mapping[str, str], named: Named) -> Found:
         above = named(owner.kind, paths[owner.kind], owner.name, found.job.namespace) or ()
         if not (same := [item for item in above if item.uid == owner.uid and isinstance(item, Item)]):
             break
+        if isinstance(same[0], CronJob):
+            return found._replace(maker=same[0])
         found = Found(owner.kind, same[0], part)
     return found

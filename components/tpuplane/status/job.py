@@ -106,7 +106,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
         "namespace": namespace,
         "job": name,
         "part": found.part,
-        "owner": next((f"{owner.kind} {owner.name}" for owner in found.job.owners), ""),
+        "owner": next((f"{owner.kind} {owner.name}" for owner in found.job.owners if owner.kind != "CronJob"), ""),
         "state": state,
         "since": row.get("since", ""),
         "queue": queue.get("name", ""),

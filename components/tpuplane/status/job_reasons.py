@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from tpuplane.status.containers import troubles
+from tpuplane.status.cron_jobs import CronJob
 from tpuplane.status.finding import Found
 from tpuplane.status.objects import Job, Pod
 from tpuplane.status.pools import maintenance, unready
@@ -27,6 +28,11 @@ def job_reasons(
     Pods that failed before say nothing about the state while other pods run in their place.
     """
     placing = objects.placing
+    if isinstance(found.job, CronJob):
+        state = "suspended" if found.job.suspend else "created"
+        texts = ((found.kind, found.job.described((), None)), ("controller", placing.not_created(parts, pods)))
+        yield from (reason_row(state, source, text) for source, text in texts if text)
+        return
     ended, message = _ended(found.job)
     if ended:
         yield reason_row(ended, found.kind, message)
@@ -57,6 +63,15 @@ def job_reasons(
         said += [("" if pods else "failing", trouble) for trouble in troubles(failed, objects.events)]
         for state, trouble in said:
             yield reason_row(state, "kubelet", trouble.text, pod=trouble.pod, container=trouble.container)
+    yield from _of_cron_job(objects, found)
+
+
+def _of_cron_job(objects: Objects, found: Found) -> Iterator[dict[str, Any]]:
+    """The CronJob that has made the job."""
+    for owner in (owner for owner in found.job.owners if owner.kind == "CronJob"):
+        jobs = objects.jobs.get("Job", ())
+        text = found.maker.described(jobs, found.job) if found.maker else f"{owner.name} made it"
+        yield reason_row("", owner.kind, text, kind=owner.kind, name=owner.name)
 
 
 def _of_group(objects: Objects, found: Found, pods: Sequence[Pod], failed: Sequence[Pod]) -> Iterator[dict[str, Any]]:

@@ -49,6 +49,7 @@ class ApiServer(ThreadingHTTPServer):
             "/api/v1/nodes": [],
             "/api/v1/pods": [],
             "/api/v1/events": [],
+            "/apis/batch/v1/cronjobs": [],
             **{f"/apis/apps/v1/{name}": [] for name in ("deployments", "replicasets", "statefulsets")},
             **{
                 KUEUE + name: [] for name in ("clusterqueues", "localqueues", "resourceflavors", "workloads", "cohorts")

@@ -64,7 +64,7 @@ def why(
     namespace, _, name = job.partition("/")
 
     def named(kind: str, path: str, name: str, namespace: str | None) -> list[Any]:
-        same = (found_object for found_object in answers[path] if found_object["metadata"]["name"] == name)
+        same = (found_object for found_object in answers.get(path, ()) if found_object["metadata"]["name"] == name)
         return [
             read(kind, found_object)
             for found_object in same
