@@ -16,7 +16,7 @@ from tpuplane.status.kueue_objects import LocalQueue
 from tpuplane.status.needs import needs
 from tpuplane.status.objects import Pod, PodSpec
 from tpuplane.status.queues import NOT_EVALUATED
-from tpuplane.status.reasons import alone
+from tpuplane.status.reasons import alone, in_no_flavor, of_other_flavor, untried_text
 from tpuplane.status.reasons import helps as helps_of
 from tpuplane.status.remedies import remedies
 from tpuplane.status.snapshot import Objects
@@ -68,16 +68,24 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     missing = list(unbound(waiting, objects.details))
 
     def in_devices(why: str) -> str:
-        return case.in_devices(why, first) if case and first else why
+        if case is None or first is None:
+            return why
+        if first.flavor is not None and first.block.reason not in PERMANENT and of_other_flavor(why):
+            return untried_text([case.offers[first.group][first.flavor].name])
+        return case.in_devices(why, first)
 
     said = {**row, "why": in_devices(row["why"])} if row else row
-    barred = missing_priorities(objects, row) if waits else ()
+    barred = list(missing_priorities(objects, row)) if waits else []
     stated = [*down, *barred, *job_reasons(objects, found, said, pods, ended, parts), *service_reasons(found, pods)]
     causes = [reason for reason in stated if reason["source"] in _CAUSES and not _UNFIT.search(reason["message"])]
     judged = [reason_row("pending", "volume", claim.message) for claim in missing]
     if first is not None and first.block.reason in OF_HOSTS:
         judged.append(reason_row(stated[0]["state"], "hosts", first.block.message))
-    reasons = [*causes, *judged, *(reason for reason in stated if reason not in causes)]
+    # Kueue only says that no flavor matches: the hosts say why.
+    precise = first is not None and first.block.reason == "labels" and not (down or barred)
+    vague = waits and precise and in_no_flavor(row["why"])
+    reasons = [*judged, *causes] if vague else [*causes, *judged]
+    reasons += [reason for reason in stated if reason not in causes]
     others = (own for _, own in queued[1:] if _waits(own))
     reasons += [reason_row("", "Kueue", in_devices(own["why"]), workload=own["workload"]) for own in others]
     if not (state := next((reason["state"] for reason in reasons if reason["state"]), "")):

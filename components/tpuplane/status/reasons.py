@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from tpuplane.data_files import read_data
@@ -12,6 +12,7 @@ from tpuplane.quantities import singular
 _POD_SET = re.compile(r"^couldn't assign flavors to pod set (\S+):")
 _CAPITAL = re.compile(r"^(?!Kueue )[A-Z](?=[a-z]* )")
 """The first letter of a sentence, but not of a name such as ClusterQueue."""
+_UNLABELLED = re.compile("quota is free only on nodes without the requested labels")
 _FLAVOR = re.compile(r"[Ff]lavor \"?([^\s\",]+)")
 
 
@@ -36,11 +37,25 @@ def in_plain_words(
     for name, part in _by_pod_set(message):
         texts = _parts(part, (unrelated or {}).get(name, ()))
         if flavors := (untried or {}).get(name):
-            waits = _DATA["untried"].format(flavors=", ".join(flavors))
-            texts = [text for text in texts if not never(text)] or [waits]
+            texts = [text for text in texts if not never(text)] or [untried_text(flavors)]
         parts += texts
     text = ", ".join(dict.fromkeys(parts)) or message
     return _CAPITAL.sub(lambda word: word[0].lower(), text)  # it follows other words
+
+
+def untried_text(flavors: Iterable[str]) -> str:
+    """The reason of pods that wait for hosts of these flavors."""
+    return _DATA["untried"].format(flavors=", ".join(flavors))
+
+
+def of_other_flavor(text: str) -> bool:
+    """Whether a plain text of Kueue's message is about the labels of nodes, and names no flavor."""
+    return bool(_UNLABELLED.search(text))
+
+
+def in_no_flavor(text: str) -> bool:
+    """Whether a plain text of Kueue's message only says that the pods match no flavor."""
+    return text.startswith(_DATA["nothing"].partition("{")[0])
 
 
 def flavors_in(message: str) -> dict[str, set[str]]:

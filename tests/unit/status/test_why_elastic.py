@@ -54,7 +54,7 @@ def test_no_chips_are_advised_in_a_flavor_of_cpus() -> None:
     answers = with_elastic("default-elastic", message=f"{NO_MATCH}, {NO_CHIPS}", **{TOPOLOGY: "4x4"})
     found = why(JOB, answers=answers)
     assert not any("cpu-elastic" in text for text in found["helps"])
-    assert found["reasons"][-1]["message"] == (
+    assert found["reasons"][0]["message"] == (
         f"selects {TOPOLOGY}=4x4, but the flavor v5e-2x4-8t-elastic has {TOPOLOGY}=2x4"
     )
 
@@ -79,7 +79,7 @@ def test_the_selected_pool_is_of_another_flavor() -> None:
     """Kueue compares only labels that a flavor has, and the autoscaler adds no host of the flavor to the pool."""
     answers = with_elastic("default-elastic", message=NO_MATCH, **{TOPOLOGY: "2x4", "tpuplane-pool": "evals"})
     found = why(JOB, answers=answers)
-    assert found["reasons"][-1]["message"] == (
+    assert found["reasons"][0]["message"] == (
         "selects tpuplane-pool=evals, whose hosts are not of the flavor v5e-2x4-8t-elastic"
     )
     assert found["helps"] == ["Remove tpuplane-pool from the node selector."]
@@ -149,3 +149,15 @@ def test_a_new_host_has_no_chips_until_its_device_plugin_runs() -> None:
         del amounts["google.com/tpu"]
     answers[NODES].append(host)
     assert not any("in each pod" in reason["message"] for reason in why(JOB, answers=answers)["reasons"])
+
+
+def test_hosts_that_are_not_free_are_no_wrong_labels() -> None:
+    """Kueue's message is about the flavor that it tried last, also if the hosts of another one are only not free."""
+    said = 'topology "slices" doesn\'t allow to fit any of 4 pod(s). Total nodes: 8; excluded: nodeSelector: 8'
+    answers = lists()
+    for name in ("jobset-waits", "job-waits"):
+        for workload in (own for own in answers[WORKLOADS] if own["metadata"]["name"].startswith(name)):
+            for condition in workload["status"]["conditions"]:
+                condition["message"] = f"couldn't assign flavors to pod set main: {said}"
+    found = why("research/waits", answers=answers)
+    assert not any("without the requested labels" in reason["message"] for reason in found["reasons"])
