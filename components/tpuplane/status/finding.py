@@ -27,8 +27,8 @@ class Found(NamedTuple):
     """The CronJob that has made the job."""
 
 
-Named = Callable[[str, str, str, str | None], Sequence[Item | Unreadable] | None]
-"""Returns the objects by kind, path, name and namespace (None: all); None if the user may not read them."""
+Named = Callable[[str, str, str | None, str | None], Sequence[Item | Unreadable] | None]
+"""Returns the objects by kind, path, name (None: all) and namespace (None: all); None if the user may not read them."""
 
 
 def find(paths: Mapping[str, str], named: Named, name: str, namespace: str | None, kind: str | None) -> Found:

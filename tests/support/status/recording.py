@@ -63,7 +63,7 @@ def why(
     answers = RECORDED["lists"] if answers is None else answers
     namespace, _, name = job.partition("/")
 
-    def named(kind: str, path: str, name: str, namespace: str | None) -> list[Any]:
+    def named(kind: str, path: str, name: str | None, namespace: str | None) -> list[Any]:
         same = (found_object for found_object in answers.get(path, ()) if found_object["metadata"]["name"] == name)
         return [
             read(kind, found_object)

@@ -78,14 +78,14 @@ def test_a_cron_job_without_a_job(server: ApiServer, tmp_path: Path) -> None:
 
 
 def test_a_job_that_cannot_be_created(server: ApiServer, tmp_path: Path) -> None:
+    said = (
+        'Error creating job: failed calling webhook "v.acme": failed to call webhook: Post "https://hook.acme-system.svc:'
+        '443/v?timeout=3s": service "hook" not found'
+    )
     about = {"kind": "CronJob", "namespace": "product", "name": "report", "uid": "cron"}
-    event: dict[str, Any] = {
-        "reason": "FailedCreate",
-        "type": "Warning",
-        "message": "Error creating: no",
-        "lastTimestamp": "2026",
-    }
-    event["involvedObject"] = about
-    server.lists[EVENT_LIST].append({"metadata": {"name": "e", "namespace": "product"}, **event})
-    reasons = explained(server, tmp_path, "report")["reasons"]
-    assert {"source": "controller", "message": "its pods cannot be created: Error creating: no"} in reasons
+    event = {"reason": "FailedCreate", "type": "Warning", "message": said, "lastTimestamp": "2026"}
+    meta = {"name": "e", "namespace": "product"}
+    server.lists[EVENT_LIST].append({"metadata": meta, "involvedObject": about, **event})
+    found = explained(server, tmp_path, "report")
+    assert {"source": "controller", "message": f"its pods cannot be created: {said}"} in found["reasons"]
+    assert "kubectl get services,deployments,pods --namespace acme-system" in found["helps"][0]
