@@ -45,7 +45,8 @@ def in_plain_words(
 
 def untried_text(flavors: Iterable[str]) -> str:
     """The reason of pods that wait for hosts of these flavors."""
-    return _DATA["untried"].format(flavors=", ".join(flavors))
+    text: str = _DATA["untried"]
+    return text.format(flavors=", ".join(flavors))
 
 
 def of_other_flavor(text: str) -> bool:
@@ -55,7 +56,7 @@ def of_other_flavor(text: str) -> bool:
 
 def in_no_flavor(text: str) -> bool:
     """Whether a plain text of Kueue's message only says that the pods match no flavor."""
-    return text.startswith(_DATA["nothing"].partition("{")[0])
+    return text.startswith(str(_DATA["nothing"]).partition("{")[0])
 
 
 def flavors_in(message: str) -> dict[str, set[str]]:
