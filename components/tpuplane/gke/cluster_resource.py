@@ -171,9 +171,9 @@ def _maintenance(cluster: ClusterPlan) -> gcp.container.ClusterMaintenancePolicy
     if (plan := cluster.maintenance) is None:
         return None
     exclusions: list[gcp.container.ClusterMaintenancePolicyMaintenanceExclusionArgsDict] = []
-    for exclusion in plan.exclusions:
+    for name, exclusion in plan.exclusions.items():
         item: gcp.container.ClusterMaintenancePolicyMaintenanceExclusionArgsDict = {
-            "exclusion_name": exclusion.name,
+            "exclusion_name": name,
             "start_time": exclusion.start,
             "exclusion_options": {"scope": exclusion.scope},
         }

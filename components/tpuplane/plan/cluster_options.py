@@ -1,24 +1,15 @@
 """Options of a cluster that the plan does not only copy: keys, metrics, maintenance, auto-provisioning."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from tpuplane.spec import ClusterSpec
 from tpuplane.spec.cluster.auto_provisioning_checks import provisioning_zones, tpu_rooms
-from tpuplane.spec.cluster.maintenance import WEEKDAYS, ExclusionScope, MaintenanceSpec
+from tpuplane.spec.cluster.maintenance import WEEKDAYS, MaintenanceExclusionSpec, MaintenanceSpec
 from tpuplane.spec.cluster.option_checks import has_component
 from tpuplane.spec.cluster.options import AutoscalingProfile, MonitoringSpec
 from tpuplane.spec.core.rules import spec_data
-
-
-@dataclass(frozen=True, slots=True)
-class ExclusionPlan:
-    """A time without upgrades. `end` is None if it lasts until the end of the version's support."""
-
-    name: str
-    start: str  # RFC 3339, UTC
-    end: str | None
-    scope: ExclusionScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +19,7 @@ class MaintenancePlan:
     start: str  # RFC 3339, UTC
     end: str
     recurrence: str
-    exclusions: tuple[ExclusionPlan, ...]
+    exclusions: Mapping[str, MaintenanceExclusionSpec]  # by name
 
 
 SECRETS_KEY = "secrets"
@@ -68,9 +59,7 @@ def maintenance_plan(spec: MaintenanceSpec | None) -> MaintenancePlan | None:
         start=start.strftime(_RFC_3339),
         end=(start + timedelta(hours=spec.window.hours)).strftime(_RFC_3339),
         recurrence=f"FREQ=WEEKLY;BYDAY={','.join(days)}",
-        exclusions=tuple(
-            ExclusionPlan(name, time.start, time.end, time.scope) for name, time in spec.exclusions.items()
-        ),
+        exclusions=spec.exclusions,
     )
 
 

@@ -134,8 +134,8 @@ def _check_teams(at: Path, spec: PlatformSpec, own: FileSystem) -> Iterator[Mist
     for place, team in users.items():
         if team not in spec.teams:
             continue  # `check_users` reports it
-        clusters, shares = mounting(spec, own, team), spec.teams[team].clusters
-        known = {key: spec.clusters[key] for key in shares if key in spec.clusters}
+        clusters = mounting(spec, own, team)
+        known = {key: spec.clusters[key] for key in spec.teams[team].clusters if key in spec.clusters}
         if not clusters and known:
             ours = ", ".join(f"clusters.{key}" for key, cluster in known.items() if cluster.existing is None)
             remedy = f"set storage: {{{own.driver}: true}} in one of: {ours}" if ours else _MOUNT_IT_YOURSELF
@@ -143,8 +143,7 @@ def _check_teams(at: Path, spec: PlatformSpec, own: FileSystem) -> Iterator[Mist
         if isinstance(own, FilestoreSpec):
             continue
         for key, cluster in clusters.items():
-            pools = [cluster.all_pools.get(path) for path in (shares[key].quotas if key in shares else ())]
-            sizes = [pool.known_size(cluster.location) for pool in pools if pool is not None]
+            sizes = [pool.known_size(cluster.location) for pool in spec.pools_with_quota(team, key)]
             zones = dict.fromkeys(zone for size in sizes if size is not None for zone in size.zones)
             exists = own.zone in known_zones(region_of(own.zone))  # else `check_location` reports it
             if zones and own.zone not in zones and exists:

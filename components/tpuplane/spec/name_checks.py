@@ -14,11 +14,8 @@ from tpuplane.spec.core.errors import Mistake, Path, dotted
 from tpuplane.spec.core.rules import broken
 from tpuplane.spec.file_system_checks import file_systems, mounting
 from tpuplane.spec.platform import PlatformSpec
-from tpuplane.spec.pools.gpu import GpuPoolSpec
 from tpuplane.spec.pools.names import TakenNames
-from tpuplane.spec.pools.tpu import PoolSpec
 from tpuplane.spec.queues.team_checks import namespaces_of
-from tpuplane.spec.queues.teams import TeamSpec
 from tpuplane.spec.storage import BucketSpec
 from tpuplane.spec.storage_checks import users_of
 from tpuplane.tpu import SliceError
@@ -83,11 +80,13 @@ def _joined(spec: PlatformSpec) -> Iterator[_Joined]:
         for index, name in enumerate(cluster.namespaces):
             yield _Joined("namespace", f"{key}-{name}", (key, name), (*at, "namespaces", index))
     for name, team in spec.teams.items():
+        pools = (pool for key in team.clusters for pool in spec.pools_with_quota(name, key))
+        elastic = any(not pool.exists_before_pods for pool in pools)  # and so a second local queue in each namespace
         for key in spec.clusters_of(name):
             for index, namespace in enumerate(namespaces_of(name, team)):
                 path = ("teams", name, "namespaces", index) if team.namespaces else ("teams", name)
                 yield _Joined("namespace", f"{key}-{namespace}", (key, namespace), path)
-                for queue in (team.queue, *([f"{team.queue}-elastic"] if _is_elastic(spec, team) else [])):
+                for queue in (team.queue, *([f"{team.queue}-elastic"] if elastic else [])):
                     yield _Joined("queue", f"{key}-{namespace}-{queue}", (key, namespace, queue), path)
                 if team.members:
                     yield _Joined("role", f"{key}-{namespace}-role", (key, namespace, "members"), path)
@@ -95,19 +94,6 @@ def _joined(spec: PlatformSpec) -> Iterator[_Joined]:
                 if agent is not None and name in agent.teams:
                     yield _Joined("role", f"{key}-{namespace}-launch-role", (key, namespace, "agent"), path)
     yield from _of_storage(spec)
-
-
-def _is_elastic(spec: PlatformSpec, team: TeamSpec) -> bool:
-    """Whether the team has quota in an autoscaled pool, and so a local queue for such pools."""
-    pools = (
-        spec.clusters[key].all_pools.get(path)
-        for key, own in team.clusters.items()
-        if key in spec.clusters
-        for path in own.quotas
-    )
-    return any(
-        isinstance(pool, PoolSpec | GpuPoolSpec) and pool.autoscaling is not None and not pool.queued for pool in pools
-    )
 
 
 def _of_storage(spec: PlatformSpec) -> Iterator[_Joined]:

@@ -10,7 +10,7 @@ from tpuplane.spec.core.changes import Change, ChecksOnly, InPlace, ReplacesEver
 from tpuplane.spec.core.fields import Labels, Name, ProjectId, ResourceName, Spec, reject
 from tpuplane.spec.images import RepositorySpec
 from tpuplane.spec.observability import ObservabilitySpec
-from tpuplane.spec.pools.hosts import ReservationSpec
+from tpuplane.spec.pools.hosts import HostsSpec, ReservationSpec
 from tpuplane.spec.queues.queues import QueuesSpec
 from tpuplane.spec.queues.teams import TeamSpec
 from tpuplane.spec.storage import PlatformStorageSpec
@@ -118,6 +118,12 @@ class PlatformSpec(Spec):
         ),
     ] = Field(default_factory=dict)
     """Artifact Registry repositories for container images, by name. Default: none."""
+
+    def pools_with_quota(self, team: str, key: str) -> list[HostsSpec]:
+        """The pools of the cluster `key` in which the team has quota, as far as they exist."""
+        share, cluster = self.teams[team].clusters.get(key), self.clusters.get(key)
+        pools = cluster.all_pools if cluster is not None else {}
+        return [pools[path] for path in (share.quotas if share is not None else ()) if path in pools]
 
     def workers_of(self, team: str) -> tuple[str, ...]:
         """The workers with quota of the team, in their order; none without MultiKueue."""

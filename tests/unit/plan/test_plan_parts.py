@@ -13,6 +13,7 @@ from tpuplane.plan import PlatformPlan, plan
 from tpuplane.spec import load_stack
 from tpuplane.spec.addons.catalogue import Chart
 from tpuplane.spec.cluster.cluster import ControlPlaneSpec, ExistingClusterSpec, ExistingNetworkSpec
+from tpuplane.spec.cluster.maintenance import MaintenanceExclusionSpec
 from tpuplane.spec.cluster.options import HardeningSpec, MonitoringSpec, StorageSpec
 from tpuplane.spec.core.fields import Spec
 from tpuplane.spec.pools.gpu import GpuSharingSpec
@@ -29,6 +30,7 @@ HELD = {
     FlexStartSpec,
     GpuSharingSpec,
     HardeningSpec,
+    MaintenanceExclusionSpec,
     MonitoringSpec,
     NodeSettingsSpec,
     PreemptionSpec,

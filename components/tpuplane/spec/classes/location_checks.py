@@ -96,26 +96,28 @@ def _check_reservation(
         allowed = ", ".join(reservations) or "none is declared"
         yield broken("reservation-declared", at, value=shown(use.name), allowed=allowed)
         return
-    remedy = "use another reservation, or change the class"
     hardware, names = _wanted(priority, shape)
     generation = catalogue().known(held.generation or "")
-    for what, holds, wants in (
+    compared = (
         ("generation", generation.name if generation else held.generation, hardware),
         ("accelerator", held.accelerator, hardware),
         ("machine type", held.machine_type, names),
         ("zone", held.zone, use.zones),
-    ):
-        if holds is not None and wants is not None and holds not in wants:
-            yield _unfit(at, use, f"{what} {holds}", ", ".join(wants) or "machines without TPUs and GPUs", remedy)
-            return
+    )
+    unfit = [
+        (f"{what} {holds}", ", ".join(wants) or "machines without TPUs and GPUs")
+        for what, holds, wants in compared
+        if holds is not None and wants is not None and holds not in wants
+    ]
     if shape is not None and held.chips is not None and held.chips < shape.chips:
-        yield _unfit(at, use, f"{held.chips} chips", f"slices of {shape.chips}", remedy)
-        return
+        unfit.append((f"{held.chips} chips", f"slices of {shape.chips}"))
     least = min((machine.gpus for machine in gpu_machines(priority)), default=0)
     if held.gpus is not None and held.gpus < least:
-        yield _unfit(at, use, f"{held.gpus} GPUs", f"nodes of {least}", remedy)
-        return
-    if not is_inside(held.zone, cluster.location):
+        unfit.append((f"{held.gpus} GPUs", f"nodes of {least}"))
+    if unfit:  # another generation is in another zone and of another machine
+        holds, wanted = unfit[0]
+        yield broken("class-reservation-fits", at, value=shown(use.name), holds=holds, wants=wanted)
+    elif not is_inside(held.zone, cluster.location):
         yield broken("class-reservation-place", at, value=shown(use.name), zone=held.zone, location=cluster.location)
 
 
@@ -129,7 +131,3 @@ def _wanted(priority: ClassPrioritySpec, shape: Slice | None) -> tuple[Collectio
         return (priority.gpu.type,), None
     machine = priority.machine_type or priority.machine_family or "tpu"  # the reservation decides
     return (None if priority.tpu or priority.gpu or machine.startswith(("ct", "tpu")) else ()), None
-
-
-def _unfit(at: Path, use: ClassReservationSpec, holds: str, wants: str, remedy: str) -> Mistake:
-    return broken("class-reservation-fits", at, value=shown(use.name), holds=holds, wants=wants, remedy=remedy)

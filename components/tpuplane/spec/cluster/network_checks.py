@@ -127,26 +127,22 @@ def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> I
     nodes_range = IPv4Network(network.nodes_cidr)
     room = max(0, nodes_range.num_addresses - RESERVED_ADDRESSES)
     if nodes > room:
-        allowed = f"/{_prefix(nodes + RESERVED_ADDRESSES)} or larger"
         cause = f"'{nodes_range}' holds {room} nodes, but the pools grow to {nodes}"
-        yield Mistake((*at, "nodesCidr"), f"{cause}; allowed: {allowed}")
+        yield Mistake((*at, "nodesCidr"), f"{cause}; allowed: /{_prefix(nodes + RESERVED_ADDRESSES)} or larger")
     pods_range = IPv4Network(network.pods_cidr)
     if pods > pods_range.num_addresses:
         has = f"'{pods_range}' has {pods_range.num_addresses} addresses"
         cause = f"the pools' {nodes} nodes reserve {pods} (twice the pods per node, rounded up)"
         allowed = f"/{_prefix(pods)} or larger, or a lower maxPodsPerNode"
         yield Mistake((*at, "podsCidr"), f"{has}, but {cause}; allowed: {allowed}")
-    if pods_range.prefixlen < _LARGEST_PODS:
-        line = f"'{pods_range}' is larger than GKE allows for pods; allowed: /{_LARGEST_PODS} or smaller"
-        yield Mistake((*at, "podsCidr"), line)
     services_range = IPv4Network(network.services_cidr)
     if services_range.prefixlen > _SMALLEST_SERVICES:
-        allowed = f"/{_SMALLEST_SERVICES} or larger"
-        line = f"'{services_range}' is smaller than GKE allows for services; allowed: {allowed}"
-        yield Mistake((*at, "servicesCidr"), line)
-    if services_range.prefixlen < _LARGEST_SERVICES:
-        line = f"'{services_range}' is larger than GKE allows for services; allowed: /{_LARGEST_SERVICES} or smaller"
-        yield Mistake((*at, "servicesCidr"), line)
+        cause = f"'{services_range}' is smaller than GKE allows for services"
+        yield Mistake((*at, "servicesCidr"), f"{cause}; allowed: /{_SMALLEST_SERVICES} or larger")
+    for use, found, largest in (("pods", pods_range, _LARGEST_PODS), ("services", services_range, _LARGEST_SERVICES)):
+        if found.prefixlen < largest:
+            line = f"'{found}' is larger than GKE allows for {use}; allowed: /{largest} or smaller"
+            yield Mistake((*at, f"{use}Cidr"), line)
 
 
 def check_internal(at: Path, cidr: str | None) -> Iterator[Mistake]:
@@ -178,16 +174,11 @@ def address_needs(cluster: ClusterSpec) -> AddressNeeds:
     """The addresses that a cluster needs at full scale."""
     # The pods of an existing cluster are unknown.
     own = AddressNeeds(0, 0) if cluster.existing else system_needs(cluster.location, cluster.system_pool)
-    nodes, pods = own.nodes, own.pods
-    for pool in cluster.all_pools.values():
-        size = pool.known_size(cluster.location)
-        hosts = size.nodes if size is not None else 0
-        nodes += hosts
-        pods += hosts * pod_block(pool.max_pods_per_node)
-    for room in tpu_rooms(cluster):
-        nodes += room.hosts
-        pods += room.hosts * pod_block(_GKE_MAX_PODS)
-    return AddressNeeds(nodes, pods)
+    sizes = ((pool.known_size(cluster.location), pool.max_pods_per_node) for pool in cluster.all_pools.values())
+    hosts = [(size.nodes, most_pods) for size, most_pods in sizes if size is not None]
+    hosts += [(room.hosts, _GKE_MAX_PODS) for room in tpu_rooms(cluster)]
+    pods = sum(nodes * pod_block(most_pods) for nodes, most_pods in hosts)
+    return AddressNeeds(own.nodes + sum(nodes for nodes, _ in hosts), own.pods + pods)
 
 
 def system_needs(location: str, pool: SystemPoolSpec) -> AddressNeeds:

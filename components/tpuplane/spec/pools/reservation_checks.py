@@ -109,11 +109,7 @@ def _check_tpus(at: Path, reservation: ReservationSpec, name: str) -> Iterator[M
     except SliceError as error:
         yield Mistake((*at, "zone"), str(error))
     machines = {machine.name: machine.chips for machine in generation.machines}
-    if reservation.machine_type is not None and reservation.machine_type not in machines:
-        message = choice(reservation.machine_type, f"a machine type of {generation.name}", machines)
-        yield Mistake((*at, "machineType"), message)
-        return
-    yield from _check_whole((*at, "chips"), reservation.chips or 0, reservation.machine_type, machines)
+    yield from _check_hosts(at, "chips", reservation, machines, f"a machine type of {generation.name}")
 
 
 def _check_gpus(at: Path, reservation: ReservationSpec, name: str) -> Iterator[Mistake]:
@@ -125,26 +121,27 @@ def _check_gpus(at: Path, reservation: ReservationSpec, name: str) -> Iterator[M
     sold = (machine for machine in gpu_catalogue().machines if "reservation" in machine.capacities)
     machines = [machine for machine in sold if machine.accelerator == accelerator]
     sizes = {machine.name: machine.gpus for machine in machines}
-    if reservation.machine_type is not None and reservation.machine_type not in sizes:
-        what = f"a machine type with {accelerator.name} that Google reserves"
-        message = choice(reservation.machine_type, what, sizes)
-        yield Mistake((*at, "machineType"), message)
-    else:
-        yield from _check_whole((*at, "gpus"), reservation.gpus or 0, reservation.machine_type, sizes)
+    what = f"a machine type with {accelerator.name} that Google reserves"
+    yield from _check_hosts(at, "gpus", reservation, sizes, what)
     zones = dict.fromkeys(zone for machine in machines for zone in machine.zones)
     if reservation.zone not in zones:
         yield Mistake((*at, "zone"), choice(reservation.zone, f"known to offer {accelerator.name}", zones))
 
 
-def _check_whole(at: Path, held: int, machine: str | None, sizes: dict[str, int]) -> Iterator[Mistake]:
-    """Reservations have whole hosts; `sizes`: chips or GPUs of the possible machine types."""
+def _check_hosts(
+    at: Path, counted: str, reservation: ReservationSpec, sizes: dict[str, int], what: str
+) -> Iterator[Mistake]:
+    """The machine type exists, and there are whole hosts; `sizes`: chips or GPUs of the possible machine types."""
+    if (machine := reservation.machine_type) is not None and machine not in sizes:
+        yield Mistake((*at, "machineType"), choice(machine, what, sizes))
+        return
     # Every size is a multiple of the smallest.
-    whole = sizes[machine] if machine else min(sizes.values())
+    held, whole = getattr(reservation, counted), sizes[machine] if machine else min(sizes.values())
     if held % whole:
         below = held - held % whole
         near = ", ".join(str(chips) for chips in (below, below + whole) if chips)
-        unit = _WORDS[str(at[-1])]["unit"]
-        yield broken("reservation-hosts", at, value=held, unit=unit, whole=whole, near=near)
+        unit = _WORDS[counted]["unit"]
+        yield broken("reservation-hosts", (*at, counted), value=held, unit=unit, whole=whole, near=near)
 
 
 def _check_fit(

@@ -110,15 +110,8 @@ def _needed(spec: PlatformSpec, key: str) -> Iterator[str]:
     shared = spec.queues.multi_kueue
     manager = shared is not None and shared.manager == key
     places = shared.workers if shared is not None and manager else (key,)
-    teams = [team for name, team in spec.teams.items() if key in spec.clusters_of(name)]
-    shares = [
-        (spec.clusters[place], team.clusters[place])
-        for team in teams
-        for place in places
-        if place in team.clusters and place in spec.clusters
-    ]
-    pools = [cluster.all_pools.get(path) for cluster, share in shares for path in share.quotas]
+    pools = (pool for team in spec.teams for place in places for pool in spec.pools_with_quota(team, place))
     if manager:
         yield "MultiKueue"
-    if any(pool.exists_before_pods for pool in pools if pool is not None):
+    if any(pool.exists_before_pods for pool in pools):
         yield "TopologyAwareScheduling"
