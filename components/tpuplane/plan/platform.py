@@ -22,7 +22,7 @@ from tpuplane.plan.observability import ObservabilityPlan, frontend_plan, observ
 from tpuplane.plan.pools import Context, node_pools
 from tpuplane.plan.queue_model import QueuesPlan
 from tpuplane.plan.queues import queues_plan
-from tpuplane.plan.storage import BucketPlan, bucket_plans, checkpointing_plans, disk_plans
+from tpuplane.plan.storage import BucketPlan, bucket_plan, checkpointing_plans, disk_plans
 from tpuplane.spec import ClusterSpec, PlatformSpec, SpecError
 from tpuplane.spec.checks import check
 from tpuplane.spec.classes.of_cluster import classes_of, pool_classes
@@ -70,7 +70,7 @@ def plan(spec: PlatformSpec) -> PlatformPlan:
         clusters=clusters,
         observability=observability_plan(spec, (cluster.frontend for cluster in clusters if cluster.frontend)),
         images=repository_plans(spec, clusters),
-        storage=bucket_plans(spec),
+        storage=tuple(bucket_plan(spec, key) for key in spec.storage.buckets),
         lustre=tuple(file_systems.lustre_plans(spec)),
         filestore=tuple(file_systems.filestore_plans(spec)),
         services_access=file_systems.services_access_plan(spec),

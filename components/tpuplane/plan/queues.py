@@ -1,7 +1,8 @@
 """Queues: the quota of each team in each flavor, from the teams and the pools of a cluster."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from tpuplane.labels import GPU, TPU
 from tpuplane.plan import queue_model as model
@@ -44,7 +45,7 @@ def queues_plan(
         flavors=found,
         priorities=queues.priorities,
         cohort=spec.name,
-        shared=_shared(found, shares, covered),
+        shared=tuple(_shared(found, shares.values(), covered)),
         cluster_queues=cluster_queues,
         teams=tuple(
             model.TeamPlan(
@@ -80,13 +81,13 @@ def local_queues(team: str, name: str, queues: Iterable[model.ClusterQueuePlan])
     return {name: team if placed else [*own][-1], **elastic}
 
 
+@dataclass(slots=True)
 class Share:
     """The sum of quotas of one flavor: of the pools of a team, or of the workers of a manager."""
 
-    def __init__(self) -> None:
-        self.own: float = 0
-        self.borrowing: float | None = 0
-        self.lending: float | None = None
+    own: float = 0
+    borrowing: float | None = 0
+    lending: float | None = None
 
     def add(self, own: float, borrowing: float | None, lending: float | None) -> None:
         """Add a quota. Without limits, a team borrows any amount, and lends all of its own quota."""
@@ -179,17 +180,14 @@ def _quota(flavor: model.FlavorPlan, share: Share, covered: tuple[str, ...]) -> 
 
 
 def _shared(
-    found: tuple[model.FlavorPlan, ...], shares: dict[str, dict[str, Share]], covered: tuple[str, ...]
-) -> tuple[model.FlavorQuotaPlan, ...]:
+    found: tuple[model.FlavorPlan, ...], shares: Collection[dict[str, Share]], covered: tuple[str, ...]
+) -> Iterator[model.FlavorQuotaPlan]:
     """The quota of each flavor that no team owns. It belongs to the cohort, so every team can borrow it."""
-    left: list[model.FlavorQuotaPlan] = []
     for flavor in found:
-        own = sum(share[flavor.name].own for share in shares.values() if flavor.name in share)
+        own = sum(share[flavor.name].own for share in shares if flavor.name in share)
         idle = flavor.slices * flavor.parts - own
         if idle > 0:
-            amounts = tuple(model.ResourceQuotaPlan(resource, flavor.amount(resource, idle)) for resource in covered)
-            left.append(model.FlavorQuotaPlan(flavor.name, amounts))
-    return tuple(left)
+            yield _quota(flavor, Share(idle, borrowing=None), covered)
 
 
 def _member(member: str) -> model.MemberPlan:

@@ -73,11 +73,6 @@ class DiskPlan:
         return self.parameters["type"]
 
 
-def bucket_plans(spec: PlatformSpec) -> tuple[BucketPlan, ...]:
-    """The buckets in the order of the file."""
-    return tuple(_bucket(spec, key, bucket) for key, bucket in spec.storage.buckets.items())
-
-
 def claim_plans(spec: PlatformSpec, key: str, team: str, namespace: str) -> tuple[ClaimPlan, ...]:
     """The claims in a namespace of a team, if the cluster `key` has the driver that mounts buckets."""
     if not spec.clusters[key].storage.gcs_fuse:
@@ -115,7 +110,9 @@ def _profile(spec: PlatformSpec, key: str, bucket: BucketSpec) -> dict[str, Any]
     return dict(found)
 
 
-def _bucket(spec: PlatformSpec, key: str, bucket: BucketSpec) -> BucketPlan:
+def bucket_plan(spec: PlatformSpec, key: str) -> BucketPlan:
+    """The bucket `key` of the description."""
+    bucket = spec.storage.buckets[key]
     found = BucketPlan(
         key=key,
         name=bucket_name(spec, key),

@@ -100,13 +100,10 @@ def copied(value: object, around: dict[int, object] | None = None) -> object:
         return value
     if id(value) in around:
         return around[id(value)]
-    copy: dict[object, object] | list[object]
-    if isinstance(value, dict):
-        around[id(value)] = copy = {}
-        copy.update((key, copied(item, around)) for key, item in value.items())
-    else:
-        around[id(value)] = copy = []
-        copy.extend(copied(item, around) for item in value)
+    copy: Any = {} if isinstance(value, dict) else [None] * len(value)
+    around[id(value)] = copy
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        copy[key] = copied(item, around)
     del around[id(value)]
     return copy
 

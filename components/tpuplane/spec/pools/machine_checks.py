@@ -156,8 +156,7 @@ def _elsewhere(at: Path, name: str, family: CpuFamily, location: str) -> Mistake
     known = cpu_catalogue().families
     near = next((key + size for key in ("n2", *here) if key in here and key + size in known[key].machines), None)
     hint = f"; nearest: {near}" if near else ""
-    message = f"{shown(name)} is not known to be in {location}; allowed families: {', '.join(here)}{hint}"
-    return Mistake(at, message)
+    return Mistake(at, f"{shown(name)} is not known to be in {location}; allowed families: {', '.join(here)}{hint}")
 
 
 def _tpu_machines() -> frozenset[str]:
