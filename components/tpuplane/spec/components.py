@@ -19,9 +19,10 @@ from tpuplane.spec.core.fields import KmsKey, Labels, Name, ProjectId, ResourceN
 from tpuplane.spec.core.locations import check_location, is_zone, region_of
 from tpuplane.spec.core.mistakes import judged
 from tpuplane.spec.core.names import (
+    MAX_RESOURCE_NAME,
     check_account_id,
+    check_length,
     check_pool_names,
-    check_subnetwork_name,
     cluster_name,
     proxies_name,
 )
@@ -71,7 +72,9 @@ class NetworkSpec(ComponentSpec):
         for key, subnet in self.subnets.items():
             at: Path = ("subnets", key)
             name = cluster_name(self.network_name, key)
-            yield from check_subnetwork_name(at, name if subnet.proxies_cidr is None else proxies_name(name))
+            longest = name if subnet.proxies_cidr is None else proxies_name(name)
+            remedy = "this key or the network's name"
+            yield from check_length(at, "subnetwork", longest, MAX_RESOURCE_NAME, remedy)
             if is_zone(subnet.region):
                 message = f"{shown(subnet.region)} is a zone; allowed: its region {region_of(subnet.region)}"
                 yield Mistake((*at, "region"), message)

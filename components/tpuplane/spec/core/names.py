@@ -11,7 +11,7 @@ from tpuplane.tpu import SliceError
 
 SYSTEM_POOL = "system"
 MAX_NAME = 40  # GKE clusters and node pools
-_MAX_RESOURCE_NAME = 63  # Compute Engine
+MAX_RESOURCE_NAME = 63  # Compute Engine
 _ACCOUNT_ID = range(6, 31)  # characters of a service account's id
 
 
@@ -33,11 +33,11 @@ def check_account_id(at: Path, name: str, remedy: str = "choose another name") -
         yield Mistake(at, f"{cause}; allowed: {allowed}; {remedy}")
 
 
-def check_subnetwork_name(at: Path, name: str) -> Iterator[Mistake]:
-    """Reject a name that Compute Engine does not allow for a subnetwork."""
-    if len(name) > _MAX_RESOURCE_NAME:
-        cause = f"the name '{name}' of its subnetwork has {len(name)} characters"
-        yield Mistake(at, f"{cause}; allowed: {_MAX_RESOURCE_NAME}; shorten this key or the network's name")
+def check_length(at: Path, what: str, name: str | None, most: int, remedy: str) -> Iterator[Mistake]:
+    """Reject a name that is longer than Google allows."""
+    if name is not None and len(name) > most:
+        cause = f"the name '{name}' of its {what} has {len(name)} characters"
+        yield Mistake(at, f"{cause}; allowed: {most}; shorten {remedy}")
 
 
 def check_pool_names(at: Path, cluster: str | None, key: str, pool: HostsSpec) -> Iterator[Mistake]:
@@ -45,13 +45,9 @@ def check_pool_names(at: Path, cluster: str | None, key: str, pool: HostsSpec) -
 
     `cluster` is its name in Google Cloud, if it is known. Raises `SliceError`.
     """
-    last, policy = pool.names(key).last, pool.workload_policy(cluster, key)
-    if last is not None and len(last) > MAX_NAME:
-        cause = f"the name '{last}' of its node pool has {len(last)} characters"
-        yield Mistake(at, f"{cause}; allowed: {MAX_NAME}; shorten the name")
-    if policy is not None and len(policy) > _MAX_RESOURCE_NAME:
-        cause = f"the name '{policy}' of its workload policy has {len(policy)} characters"
-        yield Mistake(at, f"{cause}; allowed: {_MAX_RESOURCE_NAME}; shorten the pool's or the cluster's name")
+    yield from check_length(at, "node pool", pool.names(key).last, MAX_NAME, "the name")
+    policy, shorter = pool.workload_policy(cluster, key), "the pool's or the cluster's name"
+    yield from check_length(at, "workload policy", policy, MAX_RESOURCE_NAME, shorter)
 
 
 def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mistake]:

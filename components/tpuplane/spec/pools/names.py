@@ -1,6 +1,7 @@
 """Names of GKE node pools, and their owners. A pool can have 15,000 names, which are compared without a list."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -34,39 +35,36 @@ class NodePoolNames:
 
     def generated_too(self) -> dict[int, str]:
         """The given names that are also further ones, by their places."""
-        return {at: name for at, name in enumerate(self.given) if _number(name, self.key) in self.numbers}
+        parts = enumerate(map(_parts, self.given))
+        return {at: self.given[at] for at, (key, number) in parts if key == self.key and number in self.numbers}
 
 
 class TakenNames:
     """The owner of each name."""
 
     def __init__(self) -> None:
-        self._given: dict[str, str] = {}
+        self._given: dict[str, dict[int, str]] = defaultdict(dict)  # by the parts of the name
         self._numbered: dict[str, tuple[range, str]] = {}
-        self._numbers: dict[str, list[str]] = {}  # given names with a number, by their prefix
 
     def take(self, names: NodePoolNames, owner: str) -> tuple[str, str] | None:
         """Record the owner of these names. Returns the first name that already has another owner, and that owner."""
         clash = next((taken for taken in self._taken(names) if taken[1] != owner), None)
-        for name in names.given:
-            self._given.setdefault(name, owner)
-            if match := _NUMBERED.fullmatch(name):
-                self._numbers.setdefault(match[1], []).append(name)
+        for key, number in map(_parts, names.given):
+            self._given[key].setdefault(number, owner)
         if names.numbers:
             self._numbered.setdefault(names.key, (names.numbers, owner))
         return clash
 
     def _taken(self, names: NodePoolNames) -> Iterator[tuple[str, str]]:
         for name in names.given:
-            if name in self._given:
-                yield name, self._given[name]
-            if (match := _NUMBERED.fullmatch(name)) and int(match[2]) in self._numbers_of(match[1]):
-                yield name, self._numbered[match[1]][1]
-        if not names.numbers:
-            return
-        for name in self._numbers.get(names.key, ()):
-            if _number(name, names.key) in names.numbers:
-                yield name, self._given[name]
+            key, number = _parts(name)
+            if number in self._given[key]:
+                yield name, self._given[key][number]
+            if number in self._numbers_of(key):
+                yield name, self._numbered[key][1]
+        for number, owner in self._given[names.key].items():
+            if number in names.numbers:
+                yield f"{names.key}-{number}", owner
         first = max(names.numbers.start, self._numbers_of(names.key).start)
         if first in names.numbers and first in self._numbers_of(names.key):
             yield f"{names.key}-{first}", self._numbered[names.key][1]
@@ -75,7 +73,7 @@ class TakenNames:
         return self._numbered[key][0] if key in self._numbered else range(0)
 
 
-def _number(name: str, key: str) -> int:
-    """The number in a name `KEY-NUMBER`; -1 for another name."""
+def _parts(name: str) -> tuple[str, int]:
+    """The key and the number of a name `KEY-NUMBER`; another name and -1."""
     match = _NUMBERED.fullmatch(name)
-    return int(match[2]) if match and match[1] == key else -1
+    return (match[1], int(match[2])) if match else (name, -1)
