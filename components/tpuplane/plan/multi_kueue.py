@@ -150,15 +150,13 @@ def _flavor(alike: Sequence[model.FlavorPlan]) -> model.FlavorPlan:
 
 
 def _summed(
-    parts: Iterable[tuple[model.FlavorQuotaPlan, ...]], names: Sequence[str], covered: tuple[str, ...]
+    parts: Sequence[tuple[model.FlavorQuotaPlan, ...]], names: Sequence[str], covered: tuple[str, ...]
 ) -> tuple[model.FlavorQuotaPlan, ...]:
     """The quotas of several queues in one, by flavor; `names` are all flavors, in the manager's order."""
-    by_flavor: dict[str, list[model.FlavorQuotaPlan]] = {}
-    for part in parts:
-        for quota in part:
-            by_flavor.setdefault(quota.flavor, []).append(quota)
-    known = [name for name in names if name in by_flavor]
-    return tuple(model.FlavorQuotaPlan(name, tuple(_sum(key, by_flavor[name]) for key in covered)) for name in known)
+    alike = ((name, [quota for part in parts for quota in part if quota.flavor == name]) for name in names)
+    return tuple(
+        model.FlavorQuotaPlan(name, tuple(_sum(key, quotas) for key in covered)) for name, quotas in alike if quotas
+    )
 
 
 def _sum(resource: str, quotas: Iterable[model.FlavorQuotaPlan]) -> model.ResourceQuotaPlan:

@@ -50,11 +50,10 @@ def check_file_systems(spec: PlatformSpec) -> Iterator[Mistake]:
 
 def driver_features(spec: PlatformSpec, key: str) -> dict[str, str]:
     """The features of GKE that the instances need in the cluster `key`, by their drivers' fields."""
-    mounted = [own for own in file_systems(spec).values() if key in mounting(spec, own)]
     return {
         own.driver: "lustre-port" if isinstance(own, LustreSpec) else "filestore-regional"
-        for own in mounted
-        if isinstance(own, LustreSpec) or own.tier == "REGIONAL"
+        for own in file_systems(spec).values()
+        if (isinstance(own, LustreSpec) or own.tier == "REGIONAL") and key in mounting(spec, own)
     }
 
 

@@ -13,16 +13,11 @@ from tpuplane.spec.core.errors import Mistake, Path, dotted, shown
 from tpuplane.spec.core.fields import INTERNAL, PROHIBITED, Spec, is_internal
 from tpuplane.spec.core.locations import system_zones
 from tpuplane.spec.core.names import proxies_name
-from tpuplane.spec.core.rules import broken
+from tpuplane.spec.core.rules import broken, spec_data
 
 # Every primary range loses four addresses: network, gateway, last but one, broadcast
 # (https://cloud.google.com/vpc/docs/subnets).
 RESERVED_ADDRESSES = 4
-# "smallest possible Service address range", and "/16 is the largest possible service range"
-# (https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips#cluster_sizing_secondary_range_svcs).
-_SMALLEST_SERVICES, _LARGEST_SERVICES = 27, 16
-# "Largest possible Pod address range" of the same page (#cluster_sizing_secondary_range_pods).
-_LARGEST_PODS = 9
 # https://cloud.google.com/load-balancing/docs/proxy-only-subnets#proxy-only-subnet-size
 SMALLEST_PROXIES = 26
 MAX_CLUSTER_NODES = 15000
@@ -135,13 +130,13 @@ def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> I
         cause = f"the pools' {nodes} nodes reserve {pods} (twice the pods per node, rounded up)"
         allowed = f"/{_prefix(pods)} or larger, or a lower maxPodsPerNode"
         yield Mistake((*at, "podsCidr"), f"{has}, but {cause}; allowed: {allowed}")
-    services_range = IPv4Network(network.services_cidr)
-    if services_range.prefixlen > _SMALLEST_SERVICES:
-        cause = f"'{services_range}' is smaller than GKE allows for services"
-        yield Mistake((*at, "servicesCidr"), f"{cause}; allowed: /{_SMALLEST_SERVICES} or larger")
-    for use, found, largest in (("pods", pods_range, _LARGEST_PODS), ("services", services_range, _LARGEST_SERVICES)):
-        if found.prefixlen < largest:
-            line = f"'{found}' is larger than GKE allows for {use}; allowed: /{largest} or smaller"
+    for use, found in (("pods", pods_range), ("services", IPv4Network(network.services_cidr))):
+        limits = spec_data("ranges")["prefixes"][use]
+        if found.prefixlen > limits.get("smallest", found.max_prefixlen):
+            line = f"'{found}' is smaller than GKE allows for {use}; allowed: /{limits['smallest']} or larger"
+            yield Mistake((*at, f"{use}Cidr"), line)
+        if found.prefixlen < limits["largest"]:
+            line = f"'{found}' is larger than GKE allows for {use}; allowed: /{limits['largest']} or smaller"
             yield Mistake((*at, f"{use}Cidr"), line)
 
 

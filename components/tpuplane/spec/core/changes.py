@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from tpuplane.spec.core.fields import unwrap, unwrap_all
+from tpuplane.spec.core.fields import is_model, unwrap, unwrap_all
 from tpuplane.spec.core.rules import spec_data
 
 T = TypeVar("T")
@@ -118,7 +118,7 @@ def unclassed(model: type[BaseModel], holder: Change | None = None) -> Iterator[
     """Each field, also of a part, whose type has no class of a change. A part that always exists needs none."""
     for name, known in model.model_fields.items():
         change, part = change_of(known, holder), unwrap_all(known.annotation)
-        holds = isinstance(part, type) and issubclass(part, BaseModel)
+        holds = is_model(part)
         always = holds and unwrap(known.annotation)[0] is part and known.default is not None
         if change is None and not always:
             yield f"{model.__name__}.{name}"

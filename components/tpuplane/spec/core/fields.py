@@ -3,7 +3,7 @@
 import functools
 from ipaddress import IPv4Address, IPv4Network
 from types import NoneType, UnionType
-from typing import Annotated, Any, Self, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Self, TypeGuard, TypeVar, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.alias_generators import to_camel
@@ -42,6 +42,11 @@ def unwrap_all(annotation: Any) -> Any:
     inner, _ = unwrap(annotation)
     item = element(inner)
     return inner if item is None else unwrap_all(item)
+
+
+def is_model(annotation: Any) -> TypeGuard[type[BaseModel]]:
+    """Whether a type without None and `Annotated` is that of a part with fields."""
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
 STRICT = "strict"

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeGuard, get_origin
+from typing import Any, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from tpuplane.spec.core.errors import Mistake, Path, listing
-from tpuplane.spec.core.fields import element
+from tpuplane.spec.core.fields import element, is_model
 from tpuplane.spec.core.pydantic_messages import annotation_at, example, field_of, plain
 from tpuplane.spec.core.substitutes import GONE, Edit, Substitutes, at_path, path_of
 
@@ -83,7 +83,7 @@ def misplaced_in(
 def _in_mapping(path: Path, written: object, annotation: Any) -> Misplaced | None:
     inner = plain(annotation)
     held = plain(element(inner)) if get_origin(inner) is dict else None
-    if not _is_model(held) or not isinstance(written, dict):
+    if not is_model(held) or not isinstance(written, dict):
         return None
     texts = {key: part for key, part in written.items() if isinstance(key, str)}  # a program can have other keys
     fields = {key: part for key, part in texts.items() if _is_field(part, key, held)}
@@ -101,16 +101,12 @@ def _is_field(value: object, key: str, model: type[BaseModel]) -> bool:
     inner = plain(annotation_at(model, (key,)))
     of_field = any(_fields_in(value, inner))
     if get_origin(inner) is dict:  # such as labels, whose values are texts
-        of_field = _is_model(plain(element(inner))) or not any(isinstance(part, dict) for part in value.values())
+        of_field = is_model(plain(element(inner))) or not any(isinstance(part, dict) for part in value.values())
     known = _fields_in(value, model)
     required = any(field.is_required() for field in model.model_fields.values())
     return of_field and not (any(field.is_required() for field in known) if required else known)
 
 
 def _fields_in(value: Mapping[str, object], model: Any) -> list[FieldInfo]:
-    known = (field_of(model, key) for key in value) if _is_model(model) else ()
+    known = (field_of(model, key) for key in value) if is_model(model) else ()
     return [field for field in known if field is not None]
-
-
-def _is_model(kind: Any) -> TypeGuard[type[BaseModel]]:
-    return isinstance(kind, type) and issubclass(kind, BaseModel)

@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 from tpuplane.spec.classes.node_system import Described
 from tpuplane.spec.core.documentation import documented
 from tpuplane.spec.core.errors import Path, choice, shown
-from tpuplane.spec.core.fields import element, unwrap
+from tpuplane.spec.core.fields import element, is_model, unwrap
 from tpuplane.spec.core.rules import spec_data
 from tpuplane.tpu.nearest import lookalike, nearest_names
 
@@ -177,7 +177,7 @@ def _places(model: _Model) -> dict[str, list[str]]:
                 path += ".NAME" if get_origin(plain(annotation)) is dict else "[N]"
                 annotation = item
             inner = plain(annotation)
-            if isinstance(inner, type) and issubclass(inner, BaseModel) and inner not in around:
+            if is_model(inner) and inner not in around:
                 open_.append((path, inner, around | {holder}))
     return found
 
@@ -187,7 +187,7 @@ def annotation_at(model: _Model, path: Path) -> Any:
     at: Any = model
     for part in path:
         inner = plain(at)
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
+        if is_model(inner):
             field = field_of(inner, part)
             at = None if field is None else Annotated[(field.annotation, *field.metadata, None)]
         else:
@@ -210,7 +210,7 @@ def plain(annotation: Any) -> Any:
 
 def _model_at(root: _Model, path: Path) -> _Model | None:
     at = plain(annotation_at(root, path))
-    return at if isinstance(at, type) and issubclass(at, BaseModel) else None
+    return at if is_model(at) else None
 
 
 def field_of(model: _Model | None, part: str | int) -> FieldInfo | None:
@@ -231,7 +231,7 @@ def _said(field: FieldInfo | None) -> str:
 def example(annotation: Any) -> str:
     """How to write a value of the type, with its required fields."""
     inner = plain(annotation)
-    if isinstance(inner, type) and issubclass(inner, BaseModel):
+    if is_model(inner):
         needed = [field.alias or key for key, field in inner.model_fields.items() if field.is_required()]
         return f"{{{', '.join(f'{name}: …' for name in needed)}}}" if needed else "{…}"
     if get_origin(inner) is dict:

@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from tpuplane.spec.core.errors import Path, shown
-from tpuplane.spec.core.fields import element
+from tpuplane.spec.core.fields import element, is_model
 from tpuplane.spec.core.pydantic_messages import annotation_at, bounds, plain, suggested
 from tpuplane.spec.core.rules import spec_data
 
@@ -39,7 +39,7 @@ class Substitutes:
             return self.turn % 2 == 0
         if inner is int:
             return (10**6 if high is None else high) if self.turn % 2 == 0 else low or 1
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
+        if is_model(inner):
             fields = {field.alias or key: field for key, field in inner.model_fields.items()}
             wanted = [alias for alias, field in fields.items() if field.is_required() or (rich and self._more(field))]
             return {alias: self.of(annotation_at(inner, (alias,)), alias, within=True) for alias in wanted}
@@ -55,7 +55,7 @@ class Substitutes:
     def _more(field: FieldInfo) -> bool:
         """Whether an optional field can still get a name."""
         inner = plain(field.annotation)
-        return inner is bool or get_origin(inner) is dict or (isinstance(inner, type) and issubclass(inner, BaseModel))
+        return inner is bool or get_origin(inner) is dict or is_model(inner)
 
 
 def edits(detail: ErrorDetails, model: type[BaseModel], substitutes: Substitutes | None) -> list[Edit]:
