@@ -1,11 +1,10 @@
 """Compute classes: their objects in Kubernetes, with the names of the catalogue and of the node pools."""
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tpuplane.gpu import GpuMachine
 from tpuplane.labels import CLASS_LABEL
 from tpuplane.plan.pools import Context, NodePoolPlan
 from tpuplane.spec.classes.checks import slice_of
@@ -102,8 +101,9 @@ def _priority(priority: ClassPrioritySpec, context: Context, pools: Mapping[str,
         body.setdefault("maxPodsPerNode", _PODS)
         disks = shape.generation.boot_disk_types  # the preferred one first; empty if the generation supports all
         body["storage"] = ({"bootDiskType": disks[0]} if disks else {}) | body.get("storage", {})
-    if disk := _common_disk(gpu_machines(priority)):
-        body["storage"] = disk | body.get("storage", {})
+    machines = gpu_machines(priority)
+    if not all("pd-balanced" in machine.boot_disks for machine in machines):  # GKE's default
+        body["storage"] = {"bootDiskType": machines[0].boot_disks[0]} | body.get("storage", {})
     if priority.reservations is not None:
         body["reservations"] = _reservations(priority, context)
     return body
@@ -111,12 +111,6 @@ def _priority(priority: ClassPrioritySpec, context: Context, pools: Mapping[str,
 
 # As for declared pools: a TPU host runs one workload and system pods.
 _PODS = 32
-
-
-def _common_disk(machines: Sequence[GpuMachine]) -> dict[str, Any]:
-    """The preferred boot disk, if a machine does not support GKE's default, which is pd-balanced."""
-    supported = all("pd-balanced" in machine.boot_disks for machine in machines)
-    return {} if supported else {"bootDiskType": machines[0].boot_disks[0]}
 
 
 def _reservations(priority: ClassPrioritySpec, context: Context) -> dict[str, Any]:

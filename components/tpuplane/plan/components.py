@@ -75,12 +75,10 @@ def planned_class(description: Description) -> ComputeClassPlan:
     return compute_class(spec.class_name, class_in(spec.cluster, spec.compute_class), _context(spec))
 
 
-def _added_pools(spec: components.TpuNodePoolSpec | components.GpuNodePoolSpec) -> tuple[NodePoolPlan, ...]:
+def _added_pools(spec: components.AddedPoolSpec) -> tuple[NodePoolPlan, ...]:
     pools = node_pools(spec.pool_name, spec, _context(spec))
     return in_classes(pools, {spec.pool_name: spec.compute_class})
 
 
-def _context(
-    spec: components.TpuNodePoolSpec | components.GpuNodePoolSpec | components.ComputeClassComponentSpec,
-) -> Context:
+def _context(spec: components.AddedPoolSpec | components.ComputeClassComponentSpec) -> Context:
     return Context(spec.cluster.location, spec.cluster.project, reservations=spec.reservations)

@@ -74,11 +74,12 @@ def observability_plan(spec: PlatformSpec, frontends: Iterable[FrontendPlan]) ->
     wanted = spec.observability
     names = {key: cluster.gke_name(spec.name, key) for key, cluster in spec.clusters.items()}
     queued = [names[key] for key, cluster in spec.clusters.items() if cluster.collects_queues]
-    selector = _Selector(spec.name, names.values(), queued)
+    selector, libtpu = _Selector(spec.name, names.values(), queued), spec_data("observability")["libtpu"]
+    errors = {selector.metric(libtpu["metric"]): selector.logs(libtpu["errors"])}
     return ObservabilityPlan(
         dashboard=_dashboard(spec.name, wanted, selector) if wanted and wanted.dashboard else None,
         alerts=tuple(_alerts(wanted, selector)) if wanted else (),
-        log_metrics=_log_metrics(wanted, selector) if wanted else {},
+        log_metrics=errors if wanted and wanted.libtpu_errors else {},
         notification_channels=wanted.notification_channels if wanted else (),
         labels=spec.labels,
         frontend_grant=_frontend_grant(spec.project, next(iter(frontends), None)),
@@ -156,13 +157,6 @@ def _alerts(wanted: ObservabilitySpec, selector: _Selector) -> Iterable[AlertPla
                 numbers["percent"] = spec.duty_cycle_percent
             query, text = selector.fill(entry["query"], **numbers), entry["text"].format(**numbers)
             yield AlertPlan(name.replace("_", "-"), entry["title"], entry["severity"], query, text)
-
-
-def _log_metrics(wanted: ObservabilitySpec, selector: _Selector) -> dict[str, str]:
-    if not wanted.libtpu_errors:
-        return {}
-    libtpu = spec_data("observability")["libtpu"]
-    return {selector.metric(libtpu["metric"]): selector.logs(libtpu["errors"])}
 
 
 def scrape_plans(cluster: ClusterSpec) -> tuple[ScrapePlan, ...]:

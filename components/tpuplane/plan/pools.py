@@ -8,7 +8,7 @@ from tpuplane.cpu import CpuError, cpu_catalogue
 from tpuplane.gpu import GpuMachine, division_labels
 from tpuplane.labels import CAPACITY_LABEL, GPU, POOL_LABEL, TPU
 from tpuplane.spec import FlexStartSpec, GpuPoolSpec, PoolSpec, ReservationSpec, SystemPoolSpec
-from tpuplane.spec.core.adopted import kept
+from tpuplane.spec.core.adopted import kept, named
 from tpuplane.spec.core.fields import narrowed
 from tpuplane.spec.core.locations import region_of, system_zones
 from tpuplane.spec.core.names import SYSTEM_POOL
@@ -212,7 +212,7 @@ def system_pool(spec: SystemPoolSpec, context: Context, name: str = SYSTEM_POOL)
         family = cpu_catalogue().family_of(machine)
     except CpuError:  # only an adopted pool can have a machine type that is not in the catalogue
         family = None
-    given = spec.adopted.named(name) if spec.adopted else name
+    given = named(spec.adopted, name)
     return NodePoolPlan(
         name=given,
         pool=name,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from tpuplane.gpu import GpuError, GpuMachine, gpu_catalogue
 from tpuplane.spec.classes.compute_class import ComputeClassSpec
 from tpuplane.spec.classes.nodes import ClassMinimumCapacitySpec
-from tpuplane.spec.classes.priorities import ClassGpuSpec, ClassPrioritySpec, ClassStorageSpec
+from tpuplane.spec.classes.priorities import ClassGpuSpec, ClassPrioritySpec
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import region_of
@@ -163,8 +163,7 @@ def check_machines(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
         path = (*at, "priorities", index)
         yield from _check_gpu(path, priority)
         yield from check_class_machine(path, priority)
-        yield from _check_storage((*path, "storage"), priority.storage)
-        yield from _check_tpu_disk((*path, "storage", "bootDiskType"), priority)
+        yield from _check_storage((*path, "storage"), priority)
         yield from _check_minimum(path, priority.minimum_capacity, (priority,), "this priority")
     yield from _check_minimum(at, spec.minimum_capacity, spec.priorities or (), "every priority")
     yield from _check_confidential(at, spec)
@@ -172,8 +171,8 @@ def check_machines(at: Path, spec: ComputeClassSpec) -> Iterator[Mistake]:
     yield from _check_group(at, spec)
 
 
-def _check_storage(at: Path, storage: ClassStorageSpec | None) -> Iterator[Mistake]:
-    if storage is None:
+def _check_storage(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
+    if (storage := priority.storage) is None:
         return
     rates = (storage.boot_disk_provisioned_iops, storage.boot_disk_provisioned_throughput)
     if any(rates) and not (all(rates) and storage.boot_disk_type == "hyperdisk-balanced"):
@@ -184,13 +183,9 @@ def _check_storage(at: Path, storage: ClassStorageSpec | None) -> Iterator[Mista
     kind = storage.boot_disk_type
     if storage.boot_disk_storage_pools and kind not in (None, "hyperdisk-balanced"):
         yield broken("class-disk-pools", (*at, "bootDiskStoragePools"), value=shown(kind))
-
-
-def _check_tpu_disk(at: Path, priority: ClassPrioritySpec) -> Iterator[Mistake]:
-    kind = priority.storage.boot_disk_type if priority.storage else None
-    generation = catalogue().known(priority.tpu.type) if priority.tpu is not None else None
-    if generation is not None:
-        yield from check_boot_disk(at, kind, f"{generation.name} hosts", generation.boot_disk_types)
+    if priority.tpu is not None and (generation := catalogue().known(priority.tpu.type)) is not None:
+        hosts = f"{generation.name} hosts"
+        yield from check_boot_disk((*at, "bootDiskType"), kind, hosts, generation.boot_disk_types)
 
 
 def _check_minimum(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from tpuplane.spec.cluster.cluster import ClusterSpec
+from tpuplane.spec.cluster.cluster import ClusterPlaceSpec, ClusterSpec
 from tpuplane.spec.core.errors import Mistake, Path, shown
 from tpuplane.spec.core.locations import region_of
 from tpuplane.spec.core.rules import broken
@@ -34,7 +34,7 @@ def check_options(at: Path, cluster: ClusterSpec, features: Mapping[str, str]) -
         yield from check_feature(path, cluster, "dynamic-slicing")
 
 
-def has_feature(cluster: ClusterSpec, feature: str) -> bool:
+def has_feature(cluster: ClusterPlaceSpec, feature: str) -> bool:
     """Whether the cluster's version is new enough, as far as it is known."""
     return not cluster.is_older(catalogue().min_version(feature))
 
@@ -44,7 +44,7 @@ def has_component(cluster: ClusterSpec, component: str) -> bool:
     return component not in _COMPONENTS or has_feature(cluster, _COMPONENTS[component])
 
 
-def check_feature(at: Path, cluster: ClusterSpec, feature: str) -> Iterator[Mistake]:
+def check_feature(at: Path, cluster: ClusterPlaceSpec, feature: str) -> Iterator[Mistake]:
     """The mistake of a setting that needs a newer version of GKE than the cluster's."""
     if not has_feature(cluster, feature):
         yield broken("option-versions", at, value=shown(cluster.version), needed=catalogue().min_version(feature))

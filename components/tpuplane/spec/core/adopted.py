@@ -56,9 +56,10 @@ class AdoptedPoolSpec(AdoptedSpec):
     names: ReplacesPool[tuple[Name, ...]] = ()
     """Names of the GKE node pools, in the order of the slices. Default: the names that new node pools get."""
 
-    def named(self, own: str) -> str:
-        """The name of the only node pool. `name` is the name of a new one."""
-        return self.names[0] if self.names else own
+
+def named(adopted: AdoptedPoolSpec | None, new: str) -> str:
+    """The name of the only node pool. `new` is the name of one that is not adopted."""
+    return adopted.names[0] if adopted and adopted.names else new
 
 
 class AdoptedSystemPoolSpec(AdoptedPoolSpec):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tpuplane.spec.cluster.cluster import ClusterSpec
+from tpuplane.spec.core.adopted import named
 from tpuplane.spec.core.errors import Mistake, Path
 from tpuplane.spec.core.repetitions import repetitions
 from tpuplane.spec.pools.hosts import HostsSpec
@@ -59,12 +60,11 @@ def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mista
         yield Mistake(at, f"{cause}; allowed: {MAX_NAME}; shorten this key or the platform's name")
     elif cluster.node_service_account is None and cluster.adopted is None:
         yield from check_account_id(at, cluster_name(platform, key), "change this key or the platform's name")
-    system = cluster.system_pool.adopted
     taken, former = TakenNames(), _former_clashes(at, cluster)
     yield from former.values()
     if not cluster.existing:
-        own = system.named(SYSTEM_POOL) if system else SYSTEM_POOL
-        taken.take(NodePoolNames(SYSTEM_POOL, (own,)), "systemPool")
+        system = named(cluster.system_pool.adopted, SYSTEM_POOL)
+        taken.take(NodePoolNames(SYSTEM_POOL, (system,)), "systemPool")
     for (kind, pool_key), pool in cluster.all_pools.items():
         path = (*at, kind, pool_key)
         if pool_key == SYSTEM_POOL and not cluster.existing:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from tpuplane.spec.cluster.cluster import ClusterPlaceSpec
+from tpuplane.spec.cluster.option_checks import check_feature
 from tpuplane.spec.core.errors import Mistake, Path, choice, shown
 from tpuplane.spec.core.locations import allowed_zones
 from tpuplane.spec.core.rules import broken
@@ -144,9 +145,7 @@ def _check_topology_mode(at: Path, cluster: ClusterPlaceSpec, pool: PoolSpec, sh
                 yield broken("provision-only", at, value=shown(mode), wanted=wanted)
         if pool.autoscaling is not None:
             yield broken("provision-only-autoscaling", (*at[:-1], "autoscaling"))
-        needed = catalogue().min_version("dynamic-slicing")
-        if cluster.is_older(needed):
-            yield broken("option-versions", at, value=shown(cluster.version), needed=needed)
+        yield from check_feature(at, cluster, "dynamic-slicing")
 
 
 def _check_sub_slices(at: Path, pool: PoolSpec, shape: Slice) -> Iterator[Mistake]:

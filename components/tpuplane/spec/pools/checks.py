@@ -18,7 +18,9 @@ from tpuplane.spec.pools.tpu_checks import check_tpu_offer, check_tpu_pool
 def check_pool(at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Iterator[Mistake]:
     """Every mistake of one pool. `home`: the project and network of the cluster, as far as they are known."""
     yield from check_capacity(at, pool)
-    yield from _check_images(at, pool)
+    for index, disk in enumerate(pool.secondary_boot_disks):
+        if disk.mode == "CONTAINER_IMAGE_CACHE" and not pool.image_streaming:
+            yield broken("image-cache-streaming", (*at, "secondaryBootDisks", index, "mode"))
     if not pool.auto_upgrade and cluster.release_channel != "UNSPECIFIED":
         remedy = "remove it; to hold back upgrades, use a maintenance exclusion"
         yield Mistake((*at, "autoUpgrade"), f"GKE rejects false in release channel {cluster.release_channel}; {remedy}")
@@ -51,12 +53,6 @@ def check_region(at: Path, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Iterat
         if region_of(zone) != region:
             field = "zone" if isinstance(pool, PoolSpec) else "zones"
             yield Mistake((*at, field), f"{shown(zone)} is not in the cluster's region; allowed: a zone of {region}")
-
-
-def _check_images(at: Path, pool: HostsSpec) -> Iterator[Mistake]:
-    for index, disk in enumerate(pool.secondary_boot_disks):
-        if disk.mode == "CONTAINER_IMAGE_CACHE" and not pool.image_streaming:
-            yield broken("image-cache-streaming", (*at, "secondaryBootDisks", index, "mode"))
 
 
 def _check_extra_networks(at: Path, home: Home, cluster: ClusterPlaceSpec, pool: HostsSpec) -> Iterator[Mistake]:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tpuplane.gpu import GpuError
-from tpuplane.spec.core.adopted import AdoptedNames, AdoptedPoolSpec
+from tpuplane.spec.core.adopted import AdoptedNames, AdoptedPoolSpec, named
 from tpuplane.spec.core.changes import Change, InPlace, ReplacesPool, ReplacesPools, RollsNodes
 from tpuplane.spec.core.fields import Labels, Name, NodeLabels, ProjectId, ResourceName, Spec, Zone, text
 from tpuplane.spec.pools.names import NodePoolNames
@@ -221,7 +221,7 @@ class HostsSpec(NodeSettingsSpec, ProvisioningSpec):
     def names(self, key: str) -> NodePoolNames:
         """Names of the GKE node pools. Raises `SliceError`."""
         key = self.formerly or key
-        return NodePoolNames(key, (self.adopted.named(key) if self.adopted else key,))
+        return NodePoolNames(key, (named(self.adopted, key),))
 
     def exists(self, key: str) -> bool:
         """Whether `tpuplane import` has adopted all of its node pools. Raises `SliceError`."""
