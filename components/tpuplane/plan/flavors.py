@@ -104,20 +104,17 @@ def flavor_of(found: Iterable[FlavorPlan], members: Iterable[NodePoolPlan]) -> s
 
 def _name(pool: NodePoolPlan) -> str:
     """The name of its flavor, such as v6e-4x4-spot. Pools with the same flavor have the same labels and taints."""
-    parts = [_hardware_name(pool.hardware)]
-    if pool.capacity != "on-demand":
-        parts.append(pool.capacity)
-    if pool.queued:
-        parts.append("queued")
     reservation = reservation_name(pool.reservation or "")
-    if reservation:
-        parts.append(reservation)
-    if pool.dynamic_slicing:
-        parts.append("cubes")
-    if pool.sub_slices:
-        parts += "of", *pool.sub_slices
-    if pool.compute_class is not None:
-        parts.append(f"class-{pool.compute_class}")
+    possible = (
+        _hardware_name(pool.hardware),
+        pool.capacity if pool.capacity != "on-demand" else "",
+        "queued" if pool.queued else "",
+        reservation,
+        "cubes" if pool.dynamic_slicing else "",
+        *(("of", *pool.sub_slices) if pool.sub_slices else ()),
+        f"class-{pool.compute_class}" if pool.compute_class is not None else "",
+    )
+    parts = [part for part in possible if part]
     whole, end = "-".join(parts), "" if _placed(pool) else ELASTIC
     # The name of a class or a reservation can have this end.
     ambiguous = whole.endswith(ELASTIC)
