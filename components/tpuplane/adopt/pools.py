@@ -16,8 +16,6 @@ _OWN_TAINTS = {TPU, GPU, "kubernetes.io/arch", QUEUED_LABEL}
 """The keys of the taints that GKE sets itself. It sets none on nodes of Spot VMs."""
 _TAINT = "the stack file does not have it; pods must tolerate it, and new node pools are without it"
 _SETTING = "the stack file does not have it; it stays on these nodes, and new node pools are without it"
-_Scale = tuple[int, int, int]
-"""Nodes in each zone: now and, with autoscaling, at least and at most (0: no autoscaling)."""
 
 
 @dataclass(slots=True)
@@ -150,7 +148,8 @@ def _pool(project: str, found: Json) -> AdoptedPool:
     return AdoptedPool("pools", described, names, now, shape.multi_host, reservation)
 
 
-def _scale(found: Json) -> _Scale:
+def _scale(found: Json) -> tuple[int, int, int]:
+    """Nodes in each zone: now and, with autoscaling, at least and at most (0: no autoscaling)."""
     zones, limits = max(len(found.get("locations", ())), 1), found.get("autoscaling", {})
     now = int(found["nodeCount"]) // zones if "nodeCount" in found else int(found.get("initialNodeCount", 0))
     if not limits.get("enabled"):

@@ -73,8 +73,8 @@ class NetworkSpec(ComponentSpec):
             at: Path = ("subnets", key)
             name = cluster_name(self.network_name, key)
             longest = name if subnet.proxies_cidr is None else proxies_name(name)
-            remedy = "this key or the network's name"
-            yield from check_length(at, "subnetwork", longest, MAX_RESOURCE_NAME, remedy)
+            to_shorten = "this key or the network's name"
+            yield from check_length(at, "subnetwork", longest, MAX_RESOURCE_NAME, to_shorten)
             if is_zone(subnet.region):
                 message = f"{shown(subnet.region)} is a zone; allowed: its region {region_of(subnet.region)}"
                 yield Mistake((*at, "region"), message)

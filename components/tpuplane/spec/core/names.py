@@ -34,11 +34,11 @@ def check_account_id(at: Path, name: str, remedy: str = "choose another name") -
         yield Mistake(at, f"{cause}; allowed: {allowed}; {remedy}")
 
 
-def check_length(at: Path, what: str, name: str | None, most: int, remedy: str) -> Iterator[Mistake]:
+def check_length(at: Path, what: str, name: str | None, most: int, to_shorten: str) -> Iterator[Mistake]:
     """Reject a name that is longer than Google allows."""
     if name is not None and len(name) > most:
         cause = f"the name '{name}' of its {what} has {len(name)} characters"
-        yield Mistake(at, f"{cause}; allowed: {most}; shorten {remedy}")
+        yield Mistake(at, f"{cause}; allowed: {most}; shorten {to_shorten}")
 
 
 def check_pool_names(at: Path, cluster: str | None, key: str, pool: HostsSpec) -> Iterator[Mistake]:
@@ -47,8 +47,8 @@ def check_pool_names(at: Path, cluster: str | None, key: str, pool: HostsSpec) -
     `cluster` is its name in Google Cloud, if it is known. Raises `SliceError`.
     """
     yield from check_length(at, "node pool", pool.names(key).last, MAX_NAME, "the name")
-    policy, shorter = pool.workload_policy(cluster, key), "the pool's or the cluster's name"
-    yield from check_length(at, "workload policy", policy, MAX_RESOURCE_NAME, shorter)
+    policy, to_shorten = pool.workload_policy(cluster, key), "the pool's or the cluster's name"
+    yield from check_length(at, "workload policy", policy, MAX_RESOURCE_NAME, to_shorten)
 
 
 def check_names(platform: str, key: str, cluster: ClusterSpec) -> Iterator[Mistake]:

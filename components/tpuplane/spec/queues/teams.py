@@ -33,6 +33,12 @@ class _QuotaSpec(Spec):
         found: int = getattr(self, self.unit) if self.unit else 0
         return found
 
+    def parts(self, amount: int, offered: int) -> int:
+        """An amount in the quota's unit, as slices or GPUs. A slice or a node has `offered` chips or GPUs."""
+        if self.unit == "chips":
+            return amount // offered
+        return amount * offered if self.unit == "nodes" else amount
+
 
 class PoolQuotaSpec(_QuotaSpec):
     """A team's quota in one pool, in slices or in chips. Other teams may borrow the unused part."""
@@ -51,10 +57,6 @@ class PoolQuotaSpec(_QuotaSpec):
     lending_limit: InPlace[Annotated[int, Field(ge=0)] | None] = None
     """Maximum of its unused quota that the team lends, in the unit of the quota. Default: all."""
 
-    def parts(self, amount: int, offered: int) -> int:
-        """An amount in the quota's unit, converted to slices with `offered` chips."""
-        return amount if self.slices is not None else amount // offered
-
 
 class GpuQuotaSpec(_QuotaSpec):
     """A team's quota in one GPU pool, in nodes or in GPUs. Other teams may borrow the unused part."""
@@ -72,10 +74,6 @@ class GpuQuotaSpec(_QuotaSpec):
 
     lending_limit: InPlace[Annotated[int, Field(ge=0)] | None] = None
     """Maximum of its unused quota that the team lends, in the unit of the quota. Default: all."""
-
-    def parts(self, amount: int, offered: int) -> int:
-        """An amount in the quota's unit, converted to GPUs; a node has `offered` GPUs."""
-        return amount if self.gpus is not None else amount * offered
 
 
 class CpuQuotaSpec(Spec):
