@@ -185,6 +185,17 @@ def test_what_follows_from_a_mistake_is_no_mistake_of_its_own(changes: dict[str,
     assert found.startswith(line)
 
 
+def test_each_rule_that_a_rejected_text_breaks_is_reported() -> None:
+    teams = {name: {"members": [f"group:{name}@example.com"], "clusters": {"east": {}}} for name in ("one", "two")}
+    said = lines(
+        changed({"clusters.east.addons": {"kueue": {}}, "clusters.east.security": {"securityGroup": 5}, "teams": teams})
+    )
+    assert [line.partition(" is a member of ")[0].rpartition(" ")[2] for line in said] == [
+        "group:one@example.com",
+        "group:two@example.com",
+    ]
+
+
 def test_of_two_mistakes_that_are_independent_none_is_left_out() -> None:
     pools = {name: {"generation": "v6e", "topology": topology} for name, topology in (("a", "4x5"), ("b", "9x9"))}
     assert (

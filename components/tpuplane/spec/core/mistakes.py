@@ -101,10 +101,11 @@ def _mistakes(
         found = [mistake for mistake in found if mistake.path not in again] + list(again.values())
         if spec is not None:
             checked.append((repaired, list(check(spec))))
-    further = set[Mistake]()
+    further: list[Mistake] = []
     if checked:
         repaired, mistakes = checked[0]
-        further = set(_roots(repaired, model, check, mistakes, trials)).intersection(*(roots for _, roots in checked))
+        roots = dict.fromkeys(_roots(repaired, model, check, mistakes, trials))
+        further = [mistake for mistake in roots if all(mistake in others for _, others in checked)]
     gone = {_spelled_alike(substitutes.removed(mistake.path)) for mistake in found}
     quoted = {_spelled_alike(path) for path in texts}
     # The parts with an unknown field that resembles none.
@@ -123,7 +124,7 @@ def _mistakes(
         if at in unnamed or meant or (isinstance(given, str) and given in keys):
             continue
         if at in quoted:
-            found = [other for other in found if _spelled_alike(other.path) != at] + [mistake]
+            found = [other for other in found if other in further or _spelled_alike(other.path) != at] + [mistake]
         elif not any(at[:length] in gone for length in range(len(at) + 1)):
             found.append(mistake)
     return found
