@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from tpuplane_policies.core.plans import Plan
 from tpuplane_policies.core.registry import Rule, rules
-from tpuplane_policies.core.resources import Resource, Stack
+from tpuplane_policies.core.resources import Resource, Stack, matches
 from tpuplane_policies.core.values import SENTINELS, UNKNOWN
+from tpuplane_policies.rules.kinds import OWN_WORKLOAD, WORKLOAD
 
 from tests.support.policies.case_files import Case, a_run, cases, preview, resource
 
@@ -37,6 +38,8 @@ OTHERS: tuple[Any, ...] = (
     "0.0.0.0/0",
 )
 """What a property is changed to, to see whether it decides."""
+WRONG_TYPES: tuple[Any, ...] = ([{"x": True}], "x", 5, True)
+"""What no provider accepts in place of a mapping."""
 LISTED = [*OTHERS[1:4], "roles/owner", "us-central1-a", "other", "memory"]
 RULES = [rule for rule in rules() if rule.checks or rule.stack_checks]
 
@@ -46,6 +49,15 @@ def paths(value: Any, here: Path = ()) -> Iterator[Path]:
     for key, below in items:
         yield (*here, key)
         yield from paths(below, (*here, key))
+
+
+def is_mapping(written: Resource, path: Path) -> bool:
+    """Whether a property is a mapping. What holds the pods of a custom resource can have any type."""
+    value = written.props.raw
+    for key in path:
+        value = value[key]
+    custom = matches(WORKLOAD, written.type) and not matches(OWN_WORKLOAD, written.type)
+    return isinstance(value, dict) and isinstance(path[-1], str) and not custom
 
 
 def put(value: Any, path: Path, new: Any) -> Any:
@@ -77,7 +89,7 @@ def with_(all_: tuple[Resource, ...], index: int, path: Path, new: Any) -> tuple
 
 
 def silent(rule: Rule) -> tuple[int, list[str]]:
-    """How many properties decide, and those whose unknown value the rule passes."""
+    """How many properties decide, and those whose unknown value, or value of the wrong type, the rule passes."""
     decisive, passed = 0, []
     for case in (
         mistake
@@ -94,6 +106,10 @@ def silent(rule: Rule) -> tuple[int, list[str]]:
                 unknown = verdict(rule, case, with_(good, index, path, UNKNOWN))
                 if unknown != "passes":
                     decisive += 1
+                    if is_mapping(written, path) and any(
+                        verdict(rule, case, with_(good, index, path, other)) == "passes" for other in WRONG_TYPES
+                    ):
+                        passed.append(f"{case.id} {written.name}: {'.'.join(map(str, path))} of the wrong type")
                 elif any(verdict(rule, case, with_(good, index, path, other)) == "fails" for other in others):
                     passed.append(f"{case.id} {written.name}: {'.'.join(map(str, path))}")
     return decisive, passed

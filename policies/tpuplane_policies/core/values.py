@@ -33,6 +33,9 @@ _REVEAL = "the output of a preview hides secrets: make it a plain value, or exem
 SENTINELS: Final = frozenset(read_data("tpuplane_policies", "sentinels").values())
 """The engine's texts for unknown values of each type."""
 
+NOTHING: Final = (None, "", [])
+"""What stands for a mapping that is not set."""
+
 # Texts that the provider reads as a boolean, as Go's strconv.ParseBool does.
 _TRUE: Final = ("1", "t", "T", "TRUE", "true", "True")
 _FALSE: Final = ("0", "f", "F", "FALSE", "false", "False")
@@ -106,16 +109,18 @@ class Value:
 
     def child(self, key: str) -> Value:
         """The property with exactly this key, which may contain dots, as labels and annotations do."""
-        if self.raw is UNKNOWN:
-            return self
+        mapping = self.mapping
+        if mapping.raw is UNKNOWN:
+            return mapping
         path = f"{self.path}.{key}" if self.path else key
-        return _inside(self.raw.get(key) if isinstance(self.raw, dict) else None, path, self.resource)
+        return _inside((self.raw or {}).get(key), path, self.resource)
 
     def names(self) -> tuple[str, ...]:
         """The keys of a mapping. Raises `UndecidedError` if it is unknown."""
-        if self.raw is UNKNOWN:
-            raise UndecidedError(self)
-        return tuple(self.raw) if isinstance(self.raw, dict) else ()
+        mapping = self.mapping
+        if mapping.raw is UNKNOWN:
+            raise UndecidedError(mapping)
+        return tuple(self.raw or ())
 
     def each(self) -> Iterator[Value]:
         """The elements of a list. Any other value, also an unknown one, counts as a list of itself; None is empty."""
@@ -134,6 +139,11 @@ class Value:
     def is_list(self) -> bool:
         """Whether it is a list. Its elements may be unknown."""
         return isinstance(self.raw, list)
+
+    @property
+    def is_mapping(self) -> bool:
+        """Whether it is a mapping, or unknown."""
+        return self.raw is UNKNOWN or isinstance(self.raw, dict)
 
     @property
     def is_unknown(self) -> bool:
@@ -156,8 +166,15 @@ class Value:
     @property
     def scalar(self) -> Value:
         """Itself, but unknown if it is a list or a mapping: a provider rejects those in place of a single value."""
-        if not isinstance(self.raw, list | dict):
-            return self
+        return self._of_wrong_type if isinstance(self.raw, list | dict) else self
+
+    @property
+    def mapping(self) -> Value:
+        """Itself, but unknown if it is a list or a single value that is not empty: a provider rejects those."""
+        return self if self.is_mapping or self.raw in NOTHING else self._of_wrong_type
+
+    @property
+    def _of_wrong_type(self) -> Value:
         return Value(UNKNOWN, f"{self.path}, a value of the wrong type", self.resource)
 
     def one_of(self, *allowed: Any) -> Truth:

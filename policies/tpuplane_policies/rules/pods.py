@@ -28,23 +28,31 @@ def pod_specs(workload: Resource) -> Iterator[Value]:
 
 def _with_containers(value: Value, in_argo: bool, around: tuple[Value, ...]) -> Iterator[Value]:
     """The pod specs in a value. Tekton's tasks take settings of their pods from the nearest template `around` them."""
-    templates = (value["podTemplate"], value["taskRunTemplate.podTemplate"])
-    around = tuple(template for template in templates if template.raw) or around
-    steps = [step for step in value["steps"].each() if step["image"].raw is not None]
     if value.is_unknown:
         if not WITHOUT_PODS.search(INDEXES.sub("", value.path)):
             yield value
-    elif value["containers"].is_list or value["containers"].is_unknown:
+        return
+    if value.is_mapping:
+        templates = (value["podTemplate"], value["taskRunTemplate.podTemplate"])
+        around = tuple(template for template in templates if template.raw) or around
+        if pods := [*_own_pods(value, in_argo, around)]:
+            yield from pods
+            return
+    known = [part.raw for part in value.each() if not part.is_unknown] if value.is_list else []
+    if not any(isinstance(raw, str | int | float) for raw in known):  # otherwise a list of texts or numbers
+        for part in value.below():
+            yield from _with_containers(part, in_argo, around)
+
+
+def _own_pods(value: Value, in_argo: bool, around: tuple[Value, ...]) -> Iterator[Value]:
+    """The mapping itself if it is a pod spec or a Tekton task, or the pods of an Argo workflow or template."""
+    steps = [step for step in value["steps"].each() if step.is_mapping and step["image"].raw is not None]
+    if value["containers"].is_list or value["containers"].is_unknown:
         yield value
     elif in_argo and (pods := (*workflow_pods(value), *template_pods(value))):
         yield from pods
     elif steps and not value["steps"].is_unknown:
         yield layered(value, *around)
-    else:
-        known = [part.raw for part in value.each() if not part.is_unknown] if value.is_list else []
-        if not any(isinstance(raw, str | int | float) for raw in known):  # otherwise a list of texts or numbers
-            for part in value.below():
-                yield from _with_containers(part, in_argo, around)
 
 
 def pod_count(workload: Resource) -> int:

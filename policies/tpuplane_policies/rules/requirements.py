@@ -14,7 +14,7 @@ from typing import Any
 from tpuplane_policies.core.judging import Demands, Options, demand
 from tpuplane_policies.core.registry import GROUPS, data, resource_rule
 from tpuplane_policies.core.resources import CLUSTER, POOL, Resource
-from tpuplane_policies.core.values import Truth, Value
+from tpuplane_policies.core.values import NOTHING, Truth, Value
 from tpuplane_policies.rules.argo import every
 from tpuplane_policies.rules.kinds import KINDS
 from tpuplane_policies.rules.pods import all_containers, pod_specs
@@ -23,13 +23,14 @@ from tpuplane_policies.rules.project import is_world
 
 STATES: Mapping[str, Callable[[Value], Truth]] = {
     "set": lambda value: value.is_set,
+    "mapping": lambda value: value.mapping.is_set,
     "named": lambda value: value.scalar.is_set,
     "true": lambda value: value.is_true,
     "false": lambda value: value.is_false,
     "not true": lambda value: ~value.is_true,
     "not false": lambda value: ~value.is_false,
     "not set": lambda value: ~value.is_set,
-    "given": lambda value: ~value.one_of(None),
+    "given": lambda value: ~value.mapping.test(lambda raw: raw in NOTHING),
     "not given": lambda value: value.one_of(None),
     "absent": lambda _: Truth(False),
     "not the internet": lambda value: ~value.scalar.test(is_world),

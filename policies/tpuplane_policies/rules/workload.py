@@ -84,7 +84,7 @@ def system_calls_are_filtered(workload: Resource, options: Options) -> Demands:
         inherits = any(not inherited[field].one_of(None).holds for field in INHERITED)
         like = "CKV_K8S_30" if inherits else "CKV_K8S_30 KSV-0118"
         text, remedy = "the container has no security context", f"set {own.path}.seccompProfile.type to RuntimeDefault"
-        yield demand(own.is_set, own, text, like=like, remedy=remedy)
+        yield demand(own.mapping.is_set, own, text, like=like, remedy=remedy)
         at = _effective(pod, container, "seccompProfile")["type"]
         text = f"system calls are not filtered; allowed: {', '.join(FILTERING)}"
         yield demand(at.one_of(*FILTERING), at, text, like="CKV_K8S_31")
