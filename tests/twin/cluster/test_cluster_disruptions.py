@@ -137,7 +137,7 @@ async def test_a_webhook_that_is_gone_is_rejected_until_it_returns(cluster: Clus
     [
         ({"kind": "webhook-lat", "namespace": KUEUE}, "'webhook-lat' is not a disruption; allowed: api-server-restart"),
         ({"kind": "webhook-late", "namespace": "kueue"}, "the namespace of a running operator; allowed: "),
-        ({"kind": "etcd-full", "cluster": "other"}, "'other' is not a running cluster; allowed: trainers"),
+        ({"kind": "etcd-full", "cluster": "other"}, "'other' is not a cluster; allowed: trainers"),
         ({"kind": "api-server-late", "namespace": KUEUE}, "is a fault of the control plane; leave out --namespace"),
     ],
 )
