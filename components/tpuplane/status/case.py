@@ -21,10 +21,11 @@ from tpuplane.labels import (
     plural,
 )
 from tpuplane.quantities import singular, whole_or_part
-from tpuplane.status.fitting import Block, Host, Hosts, Pods, amount, too_large
+from tpuplane.status.fitting import PERMANENT, Block, Host, Hosts, Pods, amount, too_large
 from tpuplane.status.objects import Expression
 from tpuplane.status.pools import slice_of
 from tpuplane.status.quota import Offer, Quota
+from tpuplane.status.reasons import of_any_flavor, untried_text
 
 DEVICES = (TPU, GPU)
 _LABELS = {TPU: ACCELERATOR_LABEL, GPU: GPU_LABEL}
@@ -78,11 +79,19 @@ class Case:
             return first._replace(block=self._pinned([host for each in obstacles for host in each.block.hosts]))
         return first
 
-    def in_devices(self, why: str, first: Obstacle) -> str:
-        """Kueue's reason with the chips or GPUs of a flavor if it lacks these too: Kueue can name another resource."""
-        if first.flavor is None or first.block.resource not in DEVICES:
+    def in_flavor(self, why: str, first: Obstacle) -> str:
+        """Kueue's reason, with what the flavor of the obstacle lacks: Kueue can name another flavor or resource.
+
+        It names chips or GPUs if the flavor lacks these too, and hosts if these are only not free.
+        """
+        if first.flavor is None:
             return why
-        flavor, unit = re.escape(self.offers[first.group][first.flavor].name), UNITS[first.block.resource]
+        name = self.offers[first.group][first.flavor].name
+        if first.block.reason not in PERMANENT and of_any_flavor(why):
+            return untried_text([name])
+        if first.block.resource not in DEVICES:
+            return why
+        flavor, unit = re.escape(name), UNITS[first.block.resource]
         limit = r"(?:, but its queue can get at most \S+, including borrowed \S+)?"
         wants = r"(?:needs \S+ more free|requests \S+)"
         if re.search(rf"{wants} {unit}s? of {flavor}(?![\w.-])", why):

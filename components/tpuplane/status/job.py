@@ -16,7 +16,7 @@ from tpuplane.status.kueue_objects import LocalQueue
 from tpuplane.status.needs import needs
 from tpuplane.status.objects import Pod, PodSpec
 from tpuplane.status.queues import NOT_EVALUATED
-from tpuplane.status.reasons import alone, in_no_flavor, of_other_flavor, untried_text
+from tpuplane.status.reasons import alone, in_no_flavor
 from tpuplane.status.reasons import helps as helps_of
 from tpuplane.status.remedies import remedies
 from tpuplane.status.snapshot import Objects
@@ -67,27 +67,22 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     unjudged = not judgeable(objects) or (waits and not down and case is not None and first is None)
     missing = list(unbound(waiting, objects.details))
 
-    def in_devices(why: str) -> str:
-        if case is None or first is None:
-            return why
-        if first.flavor is not None and first.block.reason not in PERMANENT and of_other_flavor(why):
-            return untried_text([case.offers[first.group][first.flavor].name])
-        return case.in_devices(why, first)
+    def in_flavor(why: str) -> str:
+        return case.in_flavor(why, first) if case and first else why
 
-    said = {**row, "why": in_devices(row["why"])} if row else row
+    said = {**row, "why": in_flavor(row["why"])} if row else row
     barred = list(missing_priorities(objects, row)) if waits else []
     stated = [*down, *barred, *job_reasons(objects, found, said, pods, ended, parts), *service_reasons(found, pods)]
     causes = [reason for reason in stated if reason["source"] in _CAUSES and not _UNFIT.search(reason["message"])]
-    judged = [reason_row("pending", "volume", claim.message) for claim in missing]
-    if first is not None and first.block.reason in OF_HOSTS:
-        judged.append(reason_row(stated[0]["state"], "hosts", first.block.message))
-    # Kueue only says that no flavor matches: the hosts say why.
-    precise = first is not None and first.block.reason == "labels" and not (down or barred)
-    vague = waits and precise and in_no_flavor(row["why"])
-    reasons = [*judged, *causes] if vague else [*causes, *judged]
+    volumes = [reason_row("pending", "volume", claim.message) for claim in missing]
+    blocked = first.block.reason if first is not None else ""
+    hosts = [reason_row(stated[0]["state"], "hosts", first.block.message)] if first and blocked in OF_HOSTS else []
+    # If Kueue only says that no flavor matches, the hosts say why.
+    vague = waits and blocked == "labels" and not (down or barred) and in_no_flavor(row["why"])
+    reasons = [*hosts, *causes, *volumes] if vague else [*causes, *volumes, *hosts]
     reasons += [reason for reason in stated if reason not in causes]
     others = (own for _, own in queued[1:] if _waits(own))
-    reasons += [reason_row("", "Kueue", in_devices(own["why"]), workload=own["workload"]) for own in others]
+    reasons += [reason_row("", "Kueue", in_flavor(own["why"]), workload=own["workload"]) for own in others]
     if not (state := next((reason["state"] for reason in reasons if reason["state"]), "")):
         state = "running" if all(pod.is_true("Ready") for pod in shown) else "starting"
     open_ = state in ("waiting", "pending", "created", "suspended")
@@ -98,7 +93,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     existing = {"", *(pool["name"] for pool in status["nodePools"])}
     # A pool that does not exist has no hosts, also in an autoscaled flavor of another queue.
     absent = status["gke"] and {spec.node_selector.get(GKE_POOL_LABEL, "") for _, spec, _ in specs} - existing
-    stuck = waits and first is not None and first.block.reason in PERMANENT and not absent
+    stuck = waits and blocked in PERMANENT and not absent
     helps = [
         *(_other_queue(objects, namespace, queue, row) if stuck else ()),
         *_helps(objects, found, row, causes, general=unjudged),

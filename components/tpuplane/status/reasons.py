@@ -12,9 +12,7 @@ from tpuplane.quantities import singular
 _POD_SET = re.compile(r"^couldn't assign flavors to pod set (\S+):")
 _CAPITAL = re.compile(r"^(?!Kueue )[A-Z](?=[a-z]* )")
 """The first letter of a sentence, but not of a name such as ClusterQueue."""
-_UNLABELLED = re.compile("quota is free only on nodes without the requested labels")
 _FLAVOR = re.compile(r"[Ff]lavor \"?([^\s\",]+)")
-
 
 _DATA: dict[str, Any] = read_data("tpuplane.status", "reasons")
 _Row = tuple[re.Pattern[str], dict[str, Any]]
@@ -49,9 +47,9 @@ def untried_text(flavors: Iterable[str]) -> str:
     return text.format(flavors=", ".join(flavors))
 
 
-def of_other_flavor(text: str) -> bool:
-    """Whether a plain text of Kueue's message is about the labels of nodes, and names no flavor."""
-    return bool(_UNLABELLED.search(text))
+def of_any_flavor(message: str) -> bool:
+    """Whether a reason is about a flavor that it does not name: the one that Kueue tried last."""
+    return any(pattern.search(message) for pattern, row in _shown_rows() if "unnamed" in row)
 
 
 def in_no_flavor(text: str) -> bool:

@@ -7,11 +7,24 @@ from copy import deepcopy
 import pytest
 
 from tests.support.e2e.recorded_jobs import ACCELERATOR, TOPOLOGY, V5E
-from tests.support.status.recording import FLAVORS, LOCAL_QUEUES, NODES, QUEUES, WORKLOADS, Lists, item, lists, why
+from tests.support.status.recording import (
+    BATCH,
+    FLAVORS,
+    LOCAL_QUEUES,
+    NODES,
+    PODS,
+    QUEUES,
+    WORKLOADS,
+    Lists,
+    item,
+    lists,
+    why,
+)
 
 pytestmark = pytest.mark.unit
 
 JOB, WORKLOAD = "research/other", "job-other"
+CLAIMS = "/api/v1/persistentvolumeclaims"
 COUNT, MACHINE = "cloud.google.com/gke-accelerator-count", "node.kubernetes.io/instance-type"
 ELASTIC = {"cpu": "cpu-elastic", "v5e-4x4": "v5e-2x4-8t-elastic"}
 NO_MATCH = "couldn't assign flavors to pod set main: flavor v5e-2x4-8t-elastic doesn't match node affinity"
@@ -149,6 +162,20 @@ def test_a_new_host_has_no_chips_until_its_device_plugin_runs() -> None:
         del amounts["google.com/tpu"]
     answers[NODES].append(host)
     assert not any("in each pod" in reason["message"] for reason in why(JOB, answers=answers)["reasons"])
+
+
+def test_a_claim_without_a_disk_does_not_make_a_job_pending_that_waits_for_kueue() -> None:
+    answers = with_elastic("default-elastic", message=NO_MATCH, **{TOPOLOGY: "4x4"})
+    job = item(answers, BATCH, "other")["metadata"]
+    for path, name in ((PODS, "disk-0"), (CLAIMS, "data-disk-0")):
+        mine = deepcopy(item(answers, path, name))
+        mine["metadata"] |= {"uid": f"{name} of other", "namespace": job["namespace"]}
+        answers[path].append(mine)
+    owner = {"kind": "Job", "name": "other", "uid": job["uid"], "apiVersion": "batch/v1"}
+    answers[PODS][-1]["metadata"]["ownerReferences"] = [owner]
+    found = why(JOB, answers=answers)
+    assert [reason["source"] for reason in found["reasons"]][:3] == ["hosts", "Kueue", "volume"]
+    assert found["state"] == "waiting"
 
 
 def test_hosts_that_are_not_free_are_no_wrong_labels() -> None:
