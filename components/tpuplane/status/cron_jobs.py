@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tpuplane.status.endings import end_of
 from tpuplane.status.objects import Job, at
 
 
@@ -33,11 +34,8 @@ class CronJob(Job):
             text = f"{self.name} made it, and later {newest}"
         else:
             text = f"it is the newest Job of {self.name}"
-        open_ = [job.name for job in made if job != shown and not _ended(job)]
+        others = (job for job in made if shown is None or job.uid != shown.uid)
+        open_ = [job.name for job in others if not end_of(job)[0]]
         waiting = f"other Jobs that have not ended: {', '.join(open_)}" if open_ else ""
         stopped = f"{self.name} is suspended: it makes no further Jobs" if self.suspend else ""
         return "; ".join(filter(None, (text, f"schedule {schedule}", waiting, stopped)))
-
-
-def _ended(job: Job) -> bool:
-    return job.is_true("Complete") or job.is_true("Failed")

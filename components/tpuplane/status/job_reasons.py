@@ -5,14 +5,12 @@ from typing import Any
 
 from tpuplane.status.containers import troubles
 from tpuplane.status.cron_jobs import CronJob
+from tpuplane.status.endings import end_of
 from tpuplane.status.finding import Found
 from tpuplane.status.objects import Job, Pod
 from tpuplane.status.pools import maintenance, unready
 from tpuplane.status.snapshot import Objects
 from tpuplane.status.waiting import ENDING, STILL_SUSPENDED
-
-_ENDED = {"Complete": "succeeded", "Completed": "succeeded", "Succeeded": "succeeded", "Failed": "failed"}
-_ENDED |= {"ValidationFailed": "failed"}  # a RayJob that KubeRay does not run
 
 _CONTROLLERS = {"JobSet": "jobset-system", "TrainJob": "kubeflow-system"}
 """The namespaces of webhooks that Kueue needs to resume jobs. Those of other kinds are Kueue's own."""
@@ -33,7 +31,7 @@ def job_reasons(
         texts = ((found.kind, found.job.described((), None)), ("controller", placing.not_created(parts, pods)))
         yield from (reason_row(state, source, text) for source, text in texts if text)
         return
-    ended, message = _ended(found.job)
+    ended, message = end_of(found.job)
     if ended:
         yield reason_row(ended, found.kind, message)
         yield from _failed_jobs(objects, {*parts} - {found.job.uid}) if ended == "failed" else ()
@@ -92,7 +90,7 @@ def _failed_jobs(objects: Objects, parts: Collection[str]) -> Iterator[dict[str,
     """Why Jobs of the job failed, each reason once, except a number of failed pods: these have reasons of their own."""
     said: set[str] = {""}
     for job in (job for job in objects.jobs.get("Job", ()) if job.uid in parts):
-        state, message = _ended(job)
+        state, message = end_of(job)
         if state == "failed" and message not in said and not message.startswith("BackoffLimitExceeded"):
             said.add(message)
             yield reason_row("", "Job", f"{job.name}: {message}")
@@ -125,18 +123,6 @@ def missing_priorities(objects: Objects, row: Row) -> Iterator[dict[str, Any]]:
         if name and name not in existing:
             message = f"the PriorityClass {name} of its pods does not exist, so Kueue can admit the job, but not run it"
             yield reason_row("waiting", "Kueue", message, classes=", ".join(existing))
-
-
-def _ended(job: Job) -> tuple[str, str]:
-    """Whether the job succeeded or failed, with its message."""
-    for kind, state in _ENDED.items():
-        if job.is_true(kind):
-            condition = job.condition(kind)
-            return state, f"{condition.reason or kind}: {condition.message}".removesuffix(": ")
-    state, reason = _ENDED.get(job.phase, ""), job.reason
-    if state and job.ray_status == "STOPPED":  # KubeRay calls it complete
-        state, reason = "failed", job.ray_status
-    return state, ": ".join(filter(None, (reason, job.message))) or job.phase
 
 
 def service_reasons(found: Found, pods: Sequence[Pod]) -> Iterator[dict[str, Any]]:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from tpuplane.cli import app
+from tpuplane.status.cron_jobs import CronJob
+from tpuplane.status.objects import Job
 from typer.testing import CliRunner, Result
 
 from tests.support.status.api_server import ApiServer, kubeconfig, serving
@@ -89,3 +91,11 @@ def test_a_job_that_cannot_be_created(server: ApiServer, tmp_path: Path) -> None
     found = explained(server, tmp_path, "report")
     assert {"source": "controller", "message": f"its pods cannot be created: {said}"} in found["reasons"]
     assert "kubectl get services,deployments,pods --namespace acme-system" in found["helps"][0]
+
+
+def test_a_job_that_changed_between_two_reads_is_not_another_one() -> None:
+    cron_job = CronJob.model_validate({"metadata": {"name": "report", "uid": "cron"}, "spec": {"schedule": "@daily"}})
+    owner = {"kind": "CronJob", "name": "report", "uid": "cron"}
+    job = {"metadata": {"name": "report-1", "uid": "one", "ownerReferences": [owner]}}
+    before, now = Job.model_validate(job), Job.model_validate(job | {"status": {"message": "runs"}})
+    assert cron_job.described([now], before) == "it is the newest Job of report; schedule @daily"
