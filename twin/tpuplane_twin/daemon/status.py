@@ -8,12 +8,11 @@ import contextlib
 from typing import Any
 
 import psutil
-from tpuplane.contexts import GkeCluster
 from tpuplane.tpu import Slice, SliceError
 from tpuplane.tpu import catalogue as tpus
 
 from tpuplane_twin.gcp.backend import node_counts
-from tpuplane_twin.gcp.container.names import CLUSTER, POOL
+from tpuplane_twin.gcp.container.names import CLUSTER, POOL, cluster_of
 from tpuplane_twin.gcp.links import CONTAINER
 from tpuplane_twin.gcp.operations import OPERATION
 from tpuplane_twin.gcp.schema import Json
@@ -63,12 +62,12 @@ def describe_store(store: Store) -> dict[str, Any]:
 
 def _cluster(store: Store, key: str, stored: Json) -> dict[str, Any]:
     view = ClusterView(stored)
-    _, project, _, location, _, name = key.split("/")
+    own = cluster_of(key)
     return {
-        "name": name,
-        "project": project,
-        "location": location,
-        "context": GkeCluster(project, location, name).context,
+        "name": own.name,
+        "project": own.project,
+        "location": own.location,
+        "context": own.context,
         "status": view.status,
         "message": view.message,
         "version": view.version,

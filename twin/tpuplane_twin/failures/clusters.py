@@ -6,12 +6,9 @@ from collections.abc import Iterable, Mapping
 from tpuplane.contexts import GkeCluster
 from tpuplane.spec.core.errors import choice
 
+from tpuplane_twin.gcp.container.names import CLUSTER, cluster_of
 from tpuplane_twin.gcp.errors import invalid
-
-
-def of_key(key: str) -> GkeCluster:
-    """The cluster of that resource name, or of a resource in it."""
-    return GkeCluster(*key.split("/")[1:6:2])
+from tpuplane_twin.gcp.store import Store
 
 
 def clusters_named(asked: str, clusters: Mapping[str, GkeCluster]) -> list[str]:
@@ -20,6 +17,11 @@ def clusters_named(asked: str, clusters: Mapping[str, GkeCluster]) -> list[str]:
     if asked and not found:
         raise invalid(choice(asked, "a cluster", choices(clusters.values())))
     return found
+
+
+def stored_clusters(store: Store, asked: str) -> list[str]:
+    """The resource names of the clusters that `asked` names; of all for "". Raises `ApiError` if there is none."""
+    return clusters_named(asked, {key: cluster_of(key) for key, _ in store.items(CLUSTER)})
 
 
 def choices(clusters: Iterable[GkeCluster]) -> list[str]:

@@ -7,10 +7,10 @@ from tpuplane.tpu.nearest import nearest_names
 
 from tpuplane_twin.cluster.api import Api, Object
 from tpuplane_twin.cluster.nodes import ORDINAL, Pool
-from tpuplane_twin.failures.clusters import choices, clusters_named, of_key
+from tpuplane_twin.failures.clusters import choices, stored_clusters
 from tpuplane_twin.failures.incidents import Target, whole
 from tpuplane_twin.gcp.container.answers import linked, pool_answer
-from tpuplane_twin.gcp.container.names import CLUSTER, POOL, parent_cluster
+from tpuplane_twin.gcp.container.names import CLUSTER, POOL, cluster_of, parent_cluster
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -33,7 +33,7 @@ class Targets:
         An incident that interrupts whole slices has all hosts of the slice. Raises `ApiError` for an unknown name, and
         with `one` for a pool with several hosts.
         """
-        clusters = self._clusters(cluster)
+        clusters = stored_clusters(self._store, cluster)
         nodes = {key: await self._nodes(key) for key, _ in self._store.items(CLUSTER)}
         pool, _, number = name.partition("/")
         keys = [key for key in self._pools(cluster) if key.endswith(f"/nodePools/{pool}")]
@@ -66,24 +66,21 @@ class Targets:
         """The hosts of a spot or reserved pool: calendar reservations end. Raises `ApiError` for another pool."""
         pools = self._pools(cluster)
         passing = sorted(pool["name"] for pool in self._store.values(POOL) if PoolView(pool).capacity in PASSING)
-        choices = f"pools with such hosts: {', '.join(passing) or 'none'}"
+        offered = f"pools with such hosts: {', '.join(passing) or 'none'}"
         keys = [key for key in pools if key.endswith(f"/nodePools/{name}")]
         if not keys:
-            raise invalid(f"there is no node pool {name!r}; {choices}")
+            raise invalid(f"there is no node pool {name!r}; {offered}")
         key = self._one(name, keys, cluster, [])
         if PoolView(pools[key]).capacity not in PASSING:
             owned = PoolView(pools[key]).capacity
-            raise invalid(f"{name!r} is {owned}, and only spot and reserved hosts are reclaimed; {choices}")
+            raise invalid(f"{name!r} is {owned}, and only spot and reserved hosts are reclaimed; {offered}")
         nodes = _of(name, await self._nodes(parent_cluster(key)))
         return Target(key, [node["metadata"]["name"] for node in nodes])
 
     def _pools(self, cluster: str) -> dict[str, Json]:
         """The node pools of a cluster, by default of all. Raises `ApiError` for an unknown one."""
-        clusters = self._clusters(cluster)
+        clusters = stored_clusters(self._store, cluster)
         return {key: pool for key, pool in self._store.items(POOL) if parent_cluster(key) in clusters}
-
-    def _clusters(self, cluster: str) -> list[str]:
-        return clusters_named(cluster, {key: of_key(key) for key, _ in self._store.items(CLUSTER)})
 
     def _one(self, pool: str, keys: list[str], cluster: str, nodes: Iterable[Object]) -> str:
         if not keys:
@@ -114,7 +111,7 @@ def client_of(store: Store, client: Callable[[Json], Api | None], cluster: str) 
 def _check_one(what: str, keys: list[str]) -> None:
     """Raises `ApiError` if several clusters have it. `keys` are the resource names of the clusters, or of it."""
     if len(keys) > 1:
-        clusters = ", ".join(choices(map(of_key, keys)))
+        clusters = ", ".join(choices(map(cluster_of, keys)))
         raise invalid(f"several clusters have a {what}; choose one with --cluster: {clusters}")
 
 

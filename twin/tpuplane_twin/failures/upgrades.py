@@ -14,10 +14,10 @@ from dateutil.rrule import rrulestr
 from tpuplane.tpu import GkeVersion
 
 from tpuplane_twin.clock.times import Times
-from tpuplane_twin.failures.clusters import choices, clusters_named, of_key
+from tpuplane_twin.failures.clusters import choices, stored_clusters
 from tpuplane_twin.gcp.backend import BackendError
 from tpuplane_twin.gcp.container.maintenance_rules import moment, scopes_at
-from tpuplane_twin.gcp.container.names import CLUSTER, POOL
+from tpuplane_twin.gcp.container.names import CLUSTER, POOL, cluster_of
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.own_routes import serve
 from tpuplane_twin.gcp.schema import Json
@@ -47,10 +47,9 @@ class AutoUpgrades:
         serve(app, "/twin/upgrade", post=self._answer)
 
     async def _answer(self, asked: Json) -> Json:
-        keys = [key for key, _ in self._store.items(CLUSTER)]
-        found = clusters_named(str(asked.get("cluster") or ""), {key: of_key(key) for key in keys})
+        found = stored_clusters(self._store, str(asked.get("cluster") or ""))
         if len(found) != 1:
-            raise invalid(f"choose one cluster: {', '.join(choices(map(of_key, found))) or 'none exists'}")
+            raise invalid(f"choose one cluster: {', '.join(choices(map(cluster_of, found))) or 'none exists'}")
         version, ignore_window = upgrade_of(asked)
         async with self._locks[found[0]]:  # GKE upgrades a cluster once: a second one finds what the first has done
             return await self.run(found[0], version, ignore_window=ignore_window)

@@ -4,6 +4,8 @@ import hashlib
 import re
 import secrets
 
+from tpuplane.contexts import GkeCluster
+
 from tpuplane_twin.gcp.errors import failed_precondition, invalid, not_found
 from tpuplane_twin.gcp.links import COMPUTE, CONTAINER
 from tpuplane_twin.gcp.locations import is_zone
@@ -41,6 +43,11 @@ def pool_key(params: dict[str, str]) -> str:
 def parent_cluster(pool: str) -> str:
     """Resource name of a pool's cluster."""
     return pool.rpartition("/nodePools/")[0]
+
+
+def cluster_of(key: str) -> GkeCluster:
+    """The cluster of that resource name, or of a resource in it."""
+    return GkeCluster(*key.split("/")[1:6:2])
 
 
 def self_link(key: str) -> str:
