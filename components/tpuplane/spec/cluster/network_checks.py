@@ -18,6 +18,8 @@ from tpuplane.spec.core.rules import broken, spec_data
 # Every primary range loses four addresses: network, gateway, last but one, broadcast
 # (https://cloud.google.com/vpc/docs/subnets).
 RESERVED_ADDRESSES = 4
+LIMITS: Mapping[str, Mapping[str, int]] = spec_data("ranges")["prefixes"]
+"""The prefixes of the smallest and the largest range for pods and services."""
 # https://cloud.google.com/load-balancing/docs/proxy-only-subnets#proxy-only-subnet-size
 SMALLEST_PROXIES = 26
 MAX_CLUSTER_NODES = 15000
@@ -131,7 +133,7 @@ def check_sizes(at: Path, network: ClusterNetworkSpec, needs: AddressNeeds) -> I
         allowed = f"/{_prefix(pods)} or larger, or a lower maxPodsPerNode"
         yield Mistake((*at, "podsCidr"), f"{has}, but {cause}; allowed: {allowed}")
     for use, found in (("pods", pods_range), ("services", IPv4Network(network.services_cidr))):
-        limits = spec_data("ranges")["prefixes"][use]
+        limits = LIMITS[use]
         if found.prefixlen > limits.get("smallest", found.max_prefixlen):
             line = f"'{found}' is smaller than GKE allows for {use}; allowed: /{limits['smallest']} or larger"
             yield Mistake((*at, f"{use}Cidr"), line)

@@ -5,6 +5,7 @@ https://docs.cloud.google.com/kubernetes-engine/docs/concepts/alias-ips
 
 from ipaddress import IPv4Network
 
+from tpuplane.spec.cluster.network_checks import LIMITS
 from tpuplane.spec.core.fields import is_internal
 
 from tpuplane_twin.gcp.compute.networks import SUBNETWORK
@@ -19,10 +20,6 @@ from tpuplane_twin.gcp.views import SERVICES, ClusterView
 NETWORK = "compute.networks"
 
 _CONTROL_PLANE = 28
-# https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips: "smallest possible Service address range", and the
-# largest of each use
-_SMALLEST_SERVICES = 27
-_LARGEST = {"Pods": 9, "Services": 16}
 
 
 def place(store: Store, project: str, location: str, asked: Json) -> Json:
@@ -102,15 +99,15 @@ def _ip_allocation(store: Store, asked: Json, network: str, subnetwork: str) -> 
         services = find_range(store, network, subnetwork, "Service", service_range)
     else:
         services = asked.get("servicesIpv4CidrBlock") or SERVICES
-    if parse(services).prefixlen > _SMALLEST_SERVICES:
-        raise invalid(f'Services CIDR block "{services}" is too small: it must be a /{_SMALLEST_SERVICES} or larger.')
+    if parse(services).prefixlen > (smallest := LIMITS["services"]["smallest"]):
+        raise invalid(f'Services CIDR block "{services}" is too small: it must be a /{smallest} or larger.')
     if not service_range and services != SERVICES:
         services = str(free_block(store, network, services, [IPv4Network(pods)]))
     if pod_range and pod_range == service_range:
         raise invalid(f"Pod secondary range name ({pod_range}) should not be the same as service secondary range name.")
     for use, block in (("Pods", pods), ("Services", services)):
-        if parse(block).prefixlen < _LARGEST[use]:
-            raise invalid(f'{use} CIDR block "{block}" is too large: it must be a /{_LARGEST[use]} or smaller.')
+        if parse(block).prefixlen < (largest := LIMITS[use.lower()]["largest"]):
+            raise invalid(f'{use} CIDR block "{block}" is too large: it must be a /{largest} or smaller.')
     return {
         **asked,
         "useIpAliases": True,
