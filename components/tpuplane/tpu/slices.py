@@ -46,7 +46,9 @@ class Slice:
     ) -> Self:
         """The slice that the labels of GKE's nodes describe. Raises `SliceError`.
 
-        `chips_per_node`, also the chips that a pod requests, selects the machine type if two support the topology.
+        They are `cloud.google.com/gke-tpu-accelerator`, `cloud.google.com/gke-tpu-topology` and, if it is known,
+        `node.kubernetes.io/instance-type`. `chips_per_node`, of `cloud.google.com/gke-accelerator-count` or of a pod's
+        request for `google.com/tpu`, selects the machine type if two support the topology.
         """
         found = cls.of(accelerator, topology, machine_type)
         if chips_per_node is None or found.machine.chips == chips_per_node:
