@@ -33,22 +33,18 @@ from tpuplane_twin.gcp.service_usage import service_usage_handlers
 from tpuplane_twin.gcp.store import Store, StoreError
 
 _COLLECTIONS: tuple[type[Collection], ...] = (
-    artifacts.Operations,
     artifacts.Repositories,
     filestore.Instances,
-    filestore.Operations,
     kms.CryptoKeys,
     kms.CryptoKeyVersions,
     kms.KeyRings,
     logs.LogMetrics,
     lustre.Instances,
-    lustre.Operations,
     monitoring.AlertPolicies,
     monitoring.Channels,
     monitoring.Dashboards,
     ServiceAccounts,
     service_networking.Connections,
-    service_networking.Operations,
     storage.Buckets,
     storage.Objects,
 )

@@ -4,12 +4,11 @@ https://docs.cloud.google.com/artifact-registry/docs/reference/rest/v1/projects.
 """
 
 from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.handlers import Call, Collection, Handler
+from tpuplane_twin.gcp.handlers import Call, Handler
 from tpuplane_twin.gcp.locations import regions
 from tpuplane_twin.gcp.long_running import LongRunning
 from tpuplane_twin.gcp.merge import mask_paths, masked
 from tpuplane_twin.gcp.operations import now
-from tpuplane_twin.gcp.projects import IAM_POLICY
 from tpuplane_twin.gcp.schema import Json
 
 _MULTI_REGIONS = ("us", "europe", "asia")
@@ -26,18 +25,12 @@ def _locations(call: Call) -> Json:
     return {"locations": [{"name": f"{parent}/{place}", "locationId": place} for place in _places()]}
 
 
-class Operations(LongRunning):
-    """projects.locations.operations."""
-
-    kind, prefix = "artifactregistry.operations", "artifactregistry.projects.locations.operations"
-    types = "google.devtools.artifactregistry.v1"
-
-
-class Repositories(Collection):
+class Repositories(LongRunning):
     """projects.locations.repositories."""
 
     kind, segment, label = "artifactregistry.repositories", "repositories", "Repository"
     prefix, verbs, policies = "artifactregistry.projects.locations.repositories", "create get list patch delete", True
+    operations, types = "artifactregistry.projects.locations.operations", "google.devtools.artifactregistry.v1"
 
     def handlers(self) -> dict[str, Handler]:
         """Handlers by method id, with the list of the locations."""
@@ -62,7 +55,7 @@ class Repositories(Collection):
         if made["mode"] == "MODE_UNSPECIFIED":  # as gcloud sends it
             made["mode"] = _STANDARD
         made["registryUri"] = f"{location}-{kind}.pkg.dev/{project}/{wanted}"
-        return Operations(self._store).begin(call, "Repository", self._keep(made))
+        return self.begun(call, "Repository", self._keep(made))
 
     def patch(self, call: Call) -> Json:
         """Change the fields of the mask; a field of the mask that the body lacks is cleared."""
@@ -73,12 +66,6 @@ class Repositories(Collection):
             if path.partition(".")[0] in _IMMUTABLE:
                 raise invalid(f"Field {path} of a repository cannot be updated.")
         return self._keep(masked(before, call.body, mask))
-
-    def delete(self, call: Call) -> Json:
-        """Delete a repository and its policy."""
-        self._store.delete(IAM_POLICY, self.existing(call))
-        super().delete(call)
-        return Operations(self._store).begin(call)
 
     def _keep(self, made: Json) -> Json:
         remote = made["mode"] == "REMOTE_REPOSITORY"

@@ -11,7 +11,7 @@ from tpuplane.spec.file_systems import SHARES, SHRINKING, allowed, can_have
 
 from tpuplane_twin.gcp.compute.networks import blocks_of
 from tpuplane_twin.gcp.errors import ApiError, invalid, not_found
-from tpuplane_twin.gcp.handlers import Call, Collection
+from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.locations import is_zone
 from tpuplane_twin.gcp.long_running import LongRunning
 from tpuplane_twin.gcp.merge import mask_paths, masked
@@ -24,17 +24,12 @@ _MUTABLE |= {"deletionProtectionEnabled", "deletionProtectionReason"}
 _RANGES, _BLOCK, _FIRST = IPv4Network("10.0.0.0/8"), 26, 2
 
 
-class Operations(LongRunning):
-    """projects.locations.operations."""
-
-    kind, prefix, types = "file.operations", "file.projects.locations.operations", "google.cloud.filestore.v1"
-
-
-class Instances(Collection):
+class Instances(LongRunning):
     """projects.locations.instances. Instances are ready at once."""
 
     kind, segment, label = "file.instances", "instances", "Instance"
     prefix, verbs = "file.projects.locations.instances", "create get list patch delete"
+    operations, types = "file.projects.locations.operations", "google.cloud.filestore.v1"
 
     def create(self, call: Call) -> Json:
         """Create an instance in an existing network of the project, connected by direct peering."""
@@ -62,8 +57,7 @@ class Instances(Collection):
         """Delete an instance with its files."""
         if self.find(call).get("deletionProtectionEnabled"):
             raise ApiError("FAILED_PRECONDITION", "The instance has deletion protection.")
-        super().delete(call)
-        return Operations(self._store).begin(call)
+        return super().delete(call)
 
     def _kept(self, call: Call, made: Json, before: int | None = None) -> Json:
         shares, tier = made.get("fileShares", []), made["tier"]
@@ -77,7 +71,7 @@ class Instances(Collection):
         capacity = int(shares[0].get("capacityGb", 0))
         if not can_have(capacity, CAPACITIES[tier], before, shrinks=(shrinks := tier in SHRINKING)):
             raise invalid(f"Invalid capacity_gb {capacity}: {allowed(CAPACITIES[tier], before, shrinks=shrinks)}.")
-        return Operations(self._store).begin(call, "Instance", self.put(made["name"], made))
+        return self.begun(call, "Instance", self.put(made["name"], made))
 
     def _address(self, call: Call) -> str:
         """An address in the first free block of the instance's network."""

@@ -14,6 +14,9 @@ from tpuplane_twin.gcp.store import Store
 RESOURCE_ID = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
 """The ids that most of the newer APIs accept."""
 
+IAM_POLICY = "iamPolicy"
+"""The kind under which IAM policies are stored, by the resource's name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -74,8 +77,10 @@ class Collection:
         return {self.segment: [self.view(found) for found in self._store.values(self.kind, parent)]}
 
     def delete(self, call: Call) -> Json:
-        """Delete the object that the path names."""
-        self._store.delete(self.kind, self.existing(call))
+        """Delete the object that the path names, with its IAM policy."""
+        name = self.existing(call)
+        for kind in (self.kind, IAM_POLICY):
+            self._store.delete(kind, name)
         return {}
 
     def view(self, stored: Json) -> Json:

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from tpuplane_twin.gcp.container.access_rules import SERVICE_ACCOUNT, may_exist
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import ApiError, already_exists, invalid, not_found
-from tpuplane_twin.gcp.handlers import Call, Collection, Handler
+from tpuplane_twin.gcp.handlers import IAM_POLICY, Call, Collection, Handler
 from tpuplane_twin.gcp.merge import etag_of, mask_paths, masked
 from tpuplane_twin.gcp.operations import now
-from tpuplane_twin.gcp.projects import IAM_POLICY, described
+from tpuplane_twin.gcp.projects import described
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
@@ -103,7 +103,6 @@ class ServiceAccounts(Collection):
         account = self.find(call)
         member = f"serviceAccount:{account['email']}"
         Policies(self._store).rename(member, f"deleted:{member}?uid={account['uniqueId']}")
-        self._store.delete(IAM_POLICY, account["name"])
         return super().delete(call)
 
     def disable(self, call: Call) -> Json:

@@ -11,7 +11,7 @@ from tpuplane.spec.file_systems import allowed, can_have
 
 from tpuplane_twin.gcp.compute.others import RANGE
 from tpuplane_twin.gcp.errors import ApiError, failed_precondition, invalid
-from tpuplane_twin.gcp.handlers import Call, Collection
+from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.locations import is_zone
 from tpuplane_twin.gcp.long_running import LongRunning
 from tpuplane_twin.gcp.merge import mask_paths, masked
@@ -24,17 +24,12 @@ _IMMUTABLE = {"dynamicTierOptions", "filesystem", "kmsKey", "name", "network", "
 _BLOCK, _FIRST = 23, 2  # bits of the range that an instance takes, and the place of its address in it
 
 
-class Operations(LongRunning):
-    """projects.locations.operations."""
-
-    kind, prefix, types = "lustre.operations", "lustre.projects.locations.operations", "google.cloud.lustre.v1"
-
-
-class Instances(Collection):
+class Instances(LongRunning):
     """projects.locations.instances. Instances are active at once."""
 
     kind, segment, label = INSTANCES, "instances", "Instance"
     prefix, verbs = "lustre.projects.locations.instances", "create get list patch delete"
+    operations, types = "lustre.projects.locations.operations", "google.cloud.lustre.v1"
 
     def create(self, call: Call) -> Json:
         """Create an instance in a zone and a network that has private services access."""
@@ -55,11 +50,6 @@ class Instances(Collection):
             raise invalid(f"These fields of an instance cannot be updated: {', '.join(sorted(fixed))}.")
         return self._kept(call, masked(before, call.body, mask), int(before["capacityGib"]))
 
-    def delete(self, call: Call) -> Json:
-        """Delete an instance with its files."""
-        super().delete(call)
-        return Operations(self._store).begin(call)
-
     def _kept(self, call: Call, made: Json, before: int | None = None) -> Json:
         capacity = int(made.get("capacityGib", 0))
         throughput = int(made.get("perUnitStorageThroughput", 0))
@@ -69,7 +59,7 @@ class Instances(Collection):
         if not can_have(capacity, CAPACITIES[throughput], before):
             raise invalid(f"Invalid capacity_gib {capacity}: {allowed(CAPACITIES[throughput], before)}.")
         kept = self.put(made["name"], {**made, "updateTime": now()})
-        return Operations(self._store).begin(call, "Instance", kept)
+        return self.begun(call, "Instance", kept)
 
     def _address(self, network: str) -> str:
         """The first free address in the ranges of the network's connection, in a block of its own."""

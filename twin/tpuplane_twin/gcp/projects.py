@@ -10,9 +10,6 @@ from tpuplane_twin.gcp.handlers import Handler
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 
-IAM_POLICY = "iamPolicy"
-"""The kind under which IAM policies are stored, by the resource's name."""
-
 _PROJECT = "project"
 
 

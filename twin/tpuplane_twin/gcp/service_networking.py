@@ -7,7 +7,7 @@ from tpuplane_twin.gcp.compute.networks import CONNECTION, PEERING
 from tpuplane_twin.gcp.compute.others import RANGE
 from tpuplane_twin.gcp.compute.peerings import Peerings
 from tpuplane_twin.gcp.errors import ApiError, invalid
-from tpuplane_twin.gcp.handlers import Call, Collection
+from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.long_running import LongRunning
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
@@ -15,18 +15,12 @@ from tpuplane_twin.gcp.schema import Json
 INSTANCES = "lustre.instances"
 
 
-class Operations(LongRunning):
-    """operations."""
-
-    kind = prefix = "servicenetworking.operations"
-    types = "google.cloud.servicenetworking.v1"
-
-
-class Connections(Collection):
+class Connections(LongRunning):
     """services.connections: one for each network, with its name as the key."""
 
     kind, segment = CONNECTION, "connections"
     prefix, verbs = "servicenetworking.services.connections", "create list patch deleteConnection"
+    operations, types = "servicenetworking.operations", "google.cloud.servicenetworking.v1"
 
     def create(self, call: Call) -> Json:
         """Connect a network, or connect it again with the same ranges."""
@@ -53,7 +47,7 @@ class Connections(Collection):
         peering = {"peering": PEERING, "service": f"services/{service}"}
         made = self.put(network, {"network": call.body["network"], "reservedPeeringRanges": ranges, **peering})
         Peerings(self._store).connect(network)
-        return Operations(self._store).begin(call, "Connection", made)
+        return self.begun(call, "Connection", made)
 
     def delete_connection(self, call: Call) -> Json:
         """Remove the connection of a network, unless an instance uses it."""
@@ -63,7 +57,7 @@ class Connections(Collection):
             raise ApiError("FAILED_PRECONDITION", f"Failed to delete connection; {why}")
         self._store.delete(self.kind, network)
         Peerings(self._store).disconnect(network)
-        return Operations(self._store).begin(call)
+        return self.begun(call)
 
     def _network(self, link: str) -> str:
         """The resource name of a network, which a request names by the number of its project."""

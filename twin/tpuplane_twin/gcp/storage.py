@@ -13,7 +13,7 @@ from tpuplane_twin.gcp.handlers import Call, Collection, Handler
 from tpuplane_twin.gcp.locations import regions
 from tpuplane_twin.gcp.merge import at, etag_of, overlay
 from tpuplane_twin.gcp.operations import now
-from tpuplane_twin.gcp.projects import IAM_POLICY, project_number, service_agent
+from tpuplane_twin.gcp.projects import project_number, service_agent
 from tpuplane_twin.gcp.schema import Json
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]")
@@ -92,7 +92,6 @@ class Buckets(Collection):
         key = self.existing(call)
         if self._store.items(Objects.kind, f"{key}/o"):
             raise ApiError("ALREADY_EXISTS", "The bucket you tried to delete is not empty.", reason="conflict")
-        self._store.delete(IAM_POLICY, key)
         return super().delete(call)
 
     def existing(self, call: Call) -> str:

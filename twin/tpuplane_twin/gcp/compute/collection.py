@@ -7,7 +7,7 @@ from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.discovery import Method
 from tpuplane_twin.gcp.errors import ApiError, invalid
-from tpuplane_twin.gcp.handlers import Call, Handler, methods
+from tpuplane_twin.gcp.handlers import IAM_POLICY, Call, Handler, methods
 from tpuplane_twin.gcp.merge import etag_of, overlay
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -90,13 +90,14 @@ class Collection:
         return self._changed("update", key, before, {**asked, "name": before["name"]})
 
     def delete(self, call: Call) -> Json:
-        """Delete a resource that nothing refers to."""
+        """Delete a resource that nothing refers to, with its IAM policy."""
         key = self.key(call)
         stored = self.find(key)
         for user in self.users(key, stored):
             what = f"The {self.singular} resource '{key}' is already being used by '{user}'"
             raise invalid(what, reason="resourceInUseByAnotherResource")
-        self.store.delete(self.kind, key)
+        for kind in (self.kind, IAM_POLICY):
+            self.store.delete(kind, key)
         return resources.done(self.store, "delete", key, stored["id"])
 
     def key(self, call: Call) -> str:

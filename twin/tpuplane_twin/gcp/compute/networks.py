@@ -13,9 +13,8 @@ from tpuplane_twin.gcp.compute import resources
 from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.handlers import Call, Handler
+from tpuplane_twin.gcp.handlers import IAM_POLICY, Call, Handler
 from tpuplane_twin.gcp.identity import Policies, policy_methods
-from tpuplane_twin.gcp.projects import IAM_POLICY
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import ClusterView, PoolView
@@ -161,12 +160,6 @@ class Subnetworks(Collection):
         enabled = bool(call.body.get("privateIpGoogleAccess", False))
         self.put(key, {**subnet, "privateIpGoogleAccess": enabled})
         return resources.done(self.store, "setPrivateIpGoogleAccess", key, subnet["id"])
-
-    def delete(self, call: Call) -> Json:
-        """Delete a subnetwork and its policy."""
-        operation = super().delete(call)
-        self.store.delete(IAM_POLICY, self.key(call))
-        return operation
 
     def _existing(self, call: Call) -> str:
         """Resource name of the subnetwork whose policy a request reads or replaces."""

@@ -6,8 +6,9 @@ https://docs.cloud.google.com/kubernetes-engine/docs/how-to/using-cmek and …/h
 import re
 
 from tpuplane_twin.gcp.errors import invalid
+from tpuplane_twin.gcp.handlers import IAM_POLICY
 from tpuplane_twin.gcp.locations import region_of
-from tpuplane_twin.gcp.projects import IAM_POLICY, service_agent
+from tpuplane_twin.gcp.projects import service_agent
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import PoolView
