@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -41,11 +41,11 @@ def put_at(target: Json, path: str, value: Any) -> None:
         target[last] = deepcopy(value)
 
 
-def at(source: Json, path: str, default: Any = None) -> Any:
+def at(source: Mapping[str, Any], path: str, default: Any = None) -> Any:
     """The value at a dotted path, `default` where there is none."""
     found: Any = source
     for name in path.split("."):
-        if not isinstance(found, dict) or name not in found:
+        if not isinstance(found, Mapping) or name not in found:
             return default
         found = found[name]
     return found

@@ -15,7 +15,7 @@ from tpuplane_twin.gcp.backend import held_counts, node_counts
 from tpuplane_twin.gcp.container.names import POOL
 from tpuplane_twin.gcp.errors import invalid, not_found
 from tpuplane_twin.gcp.handlers import Call
-from tpuplane_twin.gcp.locations import machine_named, region_of
+from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import PoolView
@@ -33,10 +33,10 @@ def exceeded_quota(store: Store, key: str, pool: Json) -> Iterator[tuple[str, st
     pools = {**dict(store.items(POOL)), key: {**pool, "status": "RUNNING"}}
     used: Counter[str] = Counter()
     for other, found in pools.items():
-        machine = machine_named(found["config"]["machineType"])
-        if row and machine and machine.tpu and other.split("/")[1] == project and _row(found) == row:
+        tpu = PoolView(found).tpu
+        if row and tpu and other.split("/")[1] == project and _row(found) == row:
             for zone, nodes in held_counts(found).items():
-                used[region_of(zone)] += nodes * machine.tpu.chips
+                used[region_of(zone)] += nodes * tpu.chips
     for region in {region_of(zone) for zone in node_counts(pool)}:
         place = {"region": region, **{name: value for name, value in row.items() if name != "metric"}}
         overrides = [
@@ -53,11 +53,11 @@ def exceeded_quota(store: Store, key: str, pool: Json) -> Iterator[tuple[str, st
 
 def _row(pool: Json) -> dict[str, str]:
     """The metric of the quota that the pool's chips use, and the dimension that names their family; or nothing."""
-    machine, capacity = machine_named(pool["config"]["machineType"]), PoolView(pool).capacity
-    field = next((field for field, capacities in COUNTS.items() if capacity in capacities), "")
-    if machine is None or machine.generation is None:
+    view = PoolView(pool)
+    field = next((field for field, capacities in COUNTS.items() if view.capacity in capacities), "")
+    if view.generation is None:
         return {}
-    rows: dict[str, dict[str, str]] = _tables()["accelerators"].get(machine.generation.name, {})
+    rows: dict[str, dict[str, str]] = _tables()["accelerators"].get(view.generation.name, {})
     return rows.get(field, {})
 
 

@@ -4,6 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from tpuplane.gpu import GpuMachine
+from tpuplane.tpu import Generation, MachineType
+
+from tpuplane_twin.gcp.locations import Machine, machine_named
+from tpuplane_twin.gcp.merge import at
 from tpuplane_twin.gcp.schema import Json, seconds
 
 T = TypeVar("T")
@@ -23,16 +28,14 @@ class _Field(Generic[T]):
     """
 
     def __init__(self, path: str, default: T, *, required: bool = False) -> None:
-        self._path = path.split(".")
+        self._path = path
         self._default = default
         self._required = required
 
     def __get__(self, view: Any, owner: type[object]) -> T:
-        found: Any = view.raw
-        for name in self._path:
-            found = found.get(name) if isinstance(found, Mapping) else None
+        found = at(view.raw, self._path)
         if found is None and self._required:
-            raise KeyError(".".join(self._path))
+            raise KeyError(self._path)
         kind: Callable[[Any], T] = type(self._default)
         return kind(self._default if found is None else found)
 
@@ -176,6 +179,26 @@ class PoolView:
     upgrade_strategy = _Field("upgradeSettings.strategy", "")
     queued = _Field("queuedProvisioning.enabled", False)
     """Whether nodes come through ProvisioningRequests."""
+
+    @property
+    def machine(self) -> Machine | None:
+        """The machine type; None if it is unknown."""
+        return machine_named(self.machine_type)
+
+    @property
+    def generation(self) -> Generation | None:
+        """The TPU generation; None for other pools."""
+        return self.machine.generation if self.machine else None
+
+    @property
+    def tpu(self) -> MachineType | None:
+        """The machine type if it has TPUs."""
+        return self.machine.tpu if self.machine else None
+
+    @property
+    def gpu(self) -> GpuMachine | None:
+        """The machine type if it has GPUs."""
+        return self.machine.gpu if self.machine else None
 
     @property
     def placement_topology(self) -> str:

@@ -8,7 +8,7 @@ from tpuplane_twin.gcp.compute.collection import Collection
 from tpuplane_twin.gcp.container.names import POOL, group_urls
 from tpuplane_twin.gcp.errors import ApiError, invalid
 from tpuplane_twin.gcp.handlers import Call, Handler
-from tpuplane_twin.gcp.locations import machine_named, machines_in
+from tpuplane_twin.gcp.locations import machines_in
 from tpuplane_twin.gcp.merge import overlay
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -132,7 +132,7 @@ def _short(store: Store, reservation: str, held: Json, key: str, pool: Json, cou
     else:
         parts = held["aggregateReservation"].get("reservedResources", ())
         amount = sum(int(part.get("accelerator", {}).get("acceleratorCount", 0)) for part in parts)
-        each, chips = _chips(machine), True
+        each, chips = _chips(pool), True
     others = sum(used for other, used in _used(store, reservation, chips=chips).items() if other != key)
     return max(0, count - max(0, amount - others) // each) if each else count
 
@@ -141,7 +141,7 @@ def _used(store: Store, reservation: str, *, chips: bool = False) -> Mapping[str
     """The machines, or the chips of these, that pools of any project use from a reservation: pool key → number."""
     zone = reservation.split("/")[3]
     return {
-        key: count * (_chips(pool["config"]["machineType"]) if chips else 1)
+        key: count * (_chips(pool) if chips else 1)
         for key, pool in store.items(POOL)
         if reservation in _targets(key, pool, zone) and (count := held_counts(pool).get(zone, 0))
     }
@@ -155,6 +155,7 @@ def _targets(key: str, pool: Json, zone: str) -> Iterator[str]:
         yield f"projects/{owner}/zones/{zone}/reservations/{name}"
 
 
-def _chips(machine_type: str) -> int:
-    machine = machine_named(machine_type)
-    return machine.tpu.chips if machine and machine.tpu else machine.gpu.gpus if machine and machine.gpu else 0
+def _chips(pool: Json) -> int:
+    """The TPU chips or GPUs of a node."""
+    machine = PoolView(pool).machine
+    return machine.accelerator[1] if machine and machine.accelerator else 0

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
-from tpuplane.gpu import GpuMachine
-from tpuplane.tpu import Generation, GkeVersion, MachineType, Slice, SliceError, catalogue
+from tpuplane.tpu import GkeVersion, Slice, SliceError, catalogue
 
 from tpuplane_twin.gcp.container.names import CLUSTER
-from tpuplane_twin.gcp.locations import Machine, machine_named, region_of
+from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.schema import Json, seconds
 from tpuplane_twin.gcp.store import Store
 from tpuplane_twin.gcp.views import ClusterView, PoolView
@@ -30,26 +29,6 @@ class PoolContext(PoolView):
         """The context of a pool of the stored cluster, or of `cluster`, which may not be stored yet."""
         _, project, _, location, *_ = cluster_key.split("/")
         return cls(pool, ClusterView(cluster or store.get(CLUSTER, cluster_key) or {}), store, project, location)
-
-    @property
-    def machine(self) -> Machine | None:
-        """The machine type; None if it is unknown."""
-        return machine_named(self.machine_type)
-
-    @property
-    def generation(self) -> Generation | None:
-        """The TPU generation; None for other pools."""
-        return self.machine.generation if self.machine else None
-
-    @property
-    def tpu(self) -> MachineType | None:
-        """The machine type if it has TPUs."""
-        return self.machine.tpu if self.machine else None
-
-    @property
-    def gpu(self) -> GpuMachine | None:
-        """The machine type if it has GPUs."""
-        return self.machine.gpu if self.machine else None
 
     @property
     def accelerator(self) -> Json | None:

@@ -9,7 +9,6 @@ provider describes all.
 
 from tpuplane.labels import GPU, QUEUED_LABEL, TPU
 
-from tpuplane_twin.gcp.locations import machine_named
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.views import PoolView
 
@@ -17,29 +16,22 @@ from tpuplane_twin.gcp.views import PoolView
 def own_labels(pool: Json) -> dict[str, str]:
     """GKE's labels of a pool, which no request changes."""
     view = PoolView(pool)
-    machine, labels = machine_named(view.machine_type), {}
+    labels = {}
     if not view.reserved:
         labels["goog-gke-node-pool-provisioning-model"] = "spot" if view.spot else view.capacity
     if view.config.get("accelerators"):
         labels["goog-gke-accelerator-type"] = view.config["accelerators"][0]["acceleratorType"]
-    if machine is not None and machine.generation is not None and machine.tpu is not None:
-        single = view.placement_topology in ("", machine.tpu.single_host_topology)
-        labels["goog-gke-accelerator-type"] = machine.generation.label
+    if view.generation is not None and view.tpu is not None:
+        single = view.placement_topology in ("", view.tpu.single_host_topology)
+        labels["goog-gke-accelerator-type"] = view.generation.label
         labels["goog-gke-tpu-node-pool-type"] = "single-host" if single else "multi-host"
     return labels
 
 
 def own_taints(view: PoolView) -> list[Json]:
     """GKE's taints of a pool, which no request removes; a request can have one of their keys itself."""
-    machine = machine_named(view.machine_type)
-    own = {
-        TPU: "present" if machine is not None and machine.tpu is not None else "",
-        GPU: "present" if machine is not None and machine.gpu is not None else "",
-        QUEUED_LABEL: "true" if view.queued else "",
-    }
+    own = ((TPU, "present", view.tpu), (GPU, "present", view.gpu), (QUEUED_LABEL, "true", view.queued))
     asked = {taint["key"] for taint in view.config.get("taints", ())}
     return [
-        {"key": key, "value": value, "effect": "NO_SCHEDULE"}
-        for key, value in own.items()
-        if value and key not in asked
+        {"key": key, "value": value, "effect": "NO_SCHEDULE"} for key, value, has in own if has and key not in asked
     ]

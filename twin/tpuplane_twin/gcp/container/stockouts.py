@@ -3,7 +3,7 @@
 from tpuplane_twin.gcp.backend import BackendError, Numbers, held_counts
 from tpuplane_twin.gcp.compute.reservations import full_reservations
 from tpuplane_twin.gcp.container.names import GROUPS, POOL, instance_name
-from tpuplane_twin.gcp.locations import machine_named, region_of
+from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.quotas import exceeded_quota
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -30,11 +30,10 @@ def check_capacity(store: Store, key: str, pool: Json, wanted: Numbers) -> None:
 
     Reserved capacity is separate: only the size of the reservation, or a stockout of reservations, affects it.
     """
-    machine = machine_named(pool["config"]["machineType"])
-    if machine is None or machine.generation is None:
-        return
     view = PoolView(pool)
-    capacity, generation = view.capacity, machine.generation.name
+    if view.generation is None:
+        return
+    capacity, generation = view.capacity, view.generation.name
     check_quota(store, key, pool, wanted)
     kinds = (capacity,) if capacity == "reservation" else (capacity, ANY)
     for zone, numbers in wanted.items():
@@ -68,12 +67,11 @@ def _exceeds(store: Store, stockout: Json, key: str, pool: Json) -> bool:
 
 def _chips(stockout: Json, pool: Json) -> int:
     """The chips of a pool that count."""
-    machine, capacity = machine_named(pool["config"]["machineType"]), PoolView(pool).capacity
-    other = capacity == "reservation" if stockout["capacity"] == ANY else capacity != stockout["capacity"]
-    if machine is None or machine.tpu is None or other:
+    view, kind = PoolView(pool), stockout["capacity"]
+    other = view.capacity == "reservation" if kind == ANY else view.capacity != kind
+    if other or view.tpu is None or view.generation is None or view.generation.name != stockout["generation"]:
         return 0
-    same = machine.generation is not None and machine.generation.name == stockout["generation"]
-    return machine.tpu.chips * held_counts(pool).get(stockout["zone"], 0) if same else 0
+    return view.tpu.chips * held_counts(pool).get(stockout["zone"], 0)
 
 
 def _stockout(key: str, zone: str, instance: str, nodes: int) -> str:
