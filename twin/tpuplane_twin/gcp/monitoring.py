@@ -55,56 +55,54 @@ class Dashboards(Collection):
         return f"projects/{project_number(call.params['projectsId'])}/dashboards"
 
 
-class AlertPolicies(Collection):
-    """projects.alertPolicies."""
+class _Numbered(Collection):
+    """Objects that have a number as their name, and a record of their creation."""
 
-    kind, segment = "monitoring.alertPolicies", "alertPolicies"
-    prefix, verbs = "monitoring.projects.alertPolicies", "create get list patch delete"
+    verbs = "create get list patch delete"
 
     def create(self, call: Call) -> Json:
-        """Create a policy, and name it and its conditions."""
-        name = f"{self.parent(call)}/{uuid.uuid4().int % 10**19}"
-        return self._keep({"enabled": True, **call.body, "name": name, "creationRecord": _record()})
+        """Create an object."""
+        name = f"{self.parent(call)}/{_number()}"
+        return self.keep({"enabled": True, **call.body, "name": name, "creationRecord": _record()})
 
     def patch(self, call: Call) -> Json:
         """Change what the mask names; without one, everything."""
-        before = self.get(call)
-        mask = mask_paths(call.query.get("updateMask", ""))
+        before, mask = self.find(call), mask_paths(call.query.get("updateMask", ""))
         changed = masked(before, call.body, mask) if mask else {"enabled": True, **call.body}
-        return self._keep({**changed, "name": before["name"], "creationRecord": before["creationRecord"]})
+        return self.keep({**changed, "name": before["name"], "creationRecord": before["creationRecord"]})
 
-    def _keep(self, policy: Json) -> Json:
+    def keep(self, wanted: Json) -> Json:
+        """Check and write an object."""
+        raise NotImplementedError
+
+
+class AlertPolicies(_Numbered):
+    """projects.alertPolicies."""
+
+    kind, segment, prefix = "monitoring.alertPolicies", "alertPolicies", "monitoring.projects.alertPolicies"
+
+    def keep(self, policy: Json) -> Json:
+        """Check and write a policy, and name its conditions."""
         _check_policy(policy)
         for name in policy.get("notificationChannels", ()):
             if self._store.get(Channels.kind, name) is None:
                 assumed = {"type": "email", "displayName": "assumed to exist", "creationRecord": _record()}
-                Channels(self._store).keep(name, assumed)
+                Channels(self._store).keep({**assumed, "name": name})
         conditions = [
-            {**item, "name": item.get("name") or f"{policy['name']}/conditions/{uuid.uuid4().int % 10**19}"}
+            {**item, "name": item.get("name") or f"{policy['name']}/conditions/{_number()}"}
             for item in policy["conditions"]
         ]
         return self.put(policy["name"], {**policy, "conditions": conditions, "mutationRecord": _record()})
 
 
-class Channels(Collection):
+class Channels(_Numbered):
     """projects.notificationChannels: those that are created here, and those that only a policy names.
 
     The latter are assumed to exist. They have no labels, which would contain whom they notify.
     """
 
     kind, segment = "monitoring.notificationChannels", "notificationChannels"
-    prefix, verbs = "monitoring.projects.notificationChannels", "create get list patch delete"
-
-    def create(self, call: Call) -> Json:
-        """Create a channel."""
-        name = f"{self.parent(call)}/{uuid.uuid4().int % 10**19}"
-        return self.keep(name, {**call.body, "creationRecord": _record()})
-
-    def patch(self, call: Call) -> Json:
-        """Change what the mask names; without one, everything."""
-        before, mask = self.find(call), mask_paths(call.query.get("updateMask", ""))
-        changed = masked(before, call.body, mask) if mask else call.body
-        return self.keep(before["name"], {**changed, "creationRecord": before["creationRecord"]})
+    prefix = "monitoring.projects.notificationChannels"
 
     def delete(self, call: Call) -> Json:
         """Delete a channel; with `force`, also from the alert policies that name it."""
@@ -119,24 +117,34 @@ class Channels(Collection):
             self._store.put(AlertPolicies.kind, key, {**policy, "notificationChannels": left})
         return super().delete(call)
 
-    def keep(self, name: str, body: Json) -> Json:
+    def keep(self, channel: Json) -> Json:
         """Check and write a channel."""
-        if not body.get("type"):
+        if not channel.get("type"):
             raise invalid("Field notification_channel.type must be set.")
-        return self.put(name, {"enabled": True, **body, "name": name})
+        return self.put(channel["name"], {"enabled": True, **channel})
+
+
+def _number() -> int:
+    return uuid.uuid4().int % 10**19
 
 
 def _record() -> Json:
     return {"mutateTime": now(), "mutatedBy": "twin@tpuplane.dev"}
 
 
+def _one_of(kinds: str, holder: Json, rule: str) -> str:
+    """The only field of a list in `kinds.yaml` that an object has."""
+    known: list[str] = data("kinds")[kinds]
+    found = [name for name in known if name in holder]
+    if len(found) != 1:
+        raise invalid(f"{rule} of {', '.join(known)}; it has {len(found)}.")
+    return found[0]
+
+
 def _check_dashboard(body: Json) -> None:
     if not body.get("displayName"):
         raise invalid("Field displayName is missing from the Dashboard.")
-    known = data("kinds")["dashboard_layouts"]
-    layouts = [name for name in known if name in body]
-    if len(layouts) != 1:
-        raise invalid(f"A Dashboard must have exactly one layout of {', '.join(known)}; it has {len(layouts)}.")
+    _one_of("dashboard_layouts", body, "A Dashboard must have exactly one layout")
     mosaic: Json = body.get("mosaicLayout", {})
     for tile in mosaic.get("tiles", ()):
         if tile.get("xPos", 0) + tile.get("width", 0) > mosaic.get("columns", 0):
@@ -179,16 +187,13 @@ def _check_log_match(policy: Json, matches: list[Json]) -> None:
 
 
 def _check_condition(where: str, condition: Json) -> None:
-    kinds = [name for name in data("kinds")["alert_conditions"] if name in condition]
-    if len(kinds) != 1:
-        known = ", ".join(data("kinds")["alert_conditions"])
-        raise invalid(f"Field {where} must have exactly one kind of condition of {known}; it has {len(kinds)}.")
-    body = condition[kinds[0]]
+    kind = _one_of("alert_conditions", condition, f"Field {where} must have exactly one kind of condition")
+    body = condition[kind]
     duration = seconds(str(body.get("duration", "0s")))
-    if kinds[0] in _TIMED and (duration % 60 or not 0 <= duration <= _LONGEST):
-        field = f"{where}.{snake(kinds[0])}.duration"
+    if kind in _TIMED and (duration % 60 or not 0 <= duration <= _LONGEST):
+        field = f"{where}.{snake(kind)}.duration"
         raise invalid(f"Field {field} must be a multiple of 60 seconds, from 0 to 23 hours and 30 minutes.")
-    if kinds[0] == "conditionThreshold" and body.get("comparison") not in _COMPARISONS:
+    if kind == "conditionThreshold" and body.get("comparison") not in _COMPARISONS:
         raise invalid(f"Field {where}.condition_threshold.comparison must be one of {', '.join(_COMPARISONS)}.")
-    if kinds[0] == "conditionPrometheusQueryLanguage" and not body.get("query"):
+    if kind == "conditionPrometheusQueryLanguage" and not body.get("query"):
         raise invalid(f"Field {where}.condition_prometheus_query_language.query must be set.")
