@@ -68,14 +68,8 @@ class Group:
 
     def instances(self, size: int) -> Json:
         """The managed instance group's instance group, with the number of its existing instances."""
-        networks = self._networks()
-        return {
-            **self._common,
-            "selfLink": self.link.replace("instanceGroupManagers", "instanceGroups"),
-            "size": size,
-            "network": networks["network"],
-            "subnetwork": networks["subnetwork"],
-        }
+        link = self.link.replace("instanceGroupManagers", "instanceGroups")
+        return {**self._common, **self._networks(), "selfLink": link, "size": size}
 
     def instance_template(self) -> Json:
         """The template of its instances."""

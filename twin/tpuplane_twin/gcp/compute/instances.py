@@ -80,21 +80,25 @@ def _link(member: Member, collection: str) -> str:
     return f"{group.project}/zones/{group.zone}/{collection}/{machine.name}"
 
 
+def _resource(member: Member, collection: str) -> Json:
+    """What each resource of a machine has."""
+    group, machine = member
+    link = _link(member, collection)
+    made = {"id": constant_id(link), "name": machine.name, "selfLink": link, "creationTimestamp": machine.created}
+    return {**made, "zone": f"{group.project}/zones/{group.zone}"}
+
+
 def _instance(member: Member) -> Json:
     group, machine = member
     made: Json = group.instance_template()["properties"]
-    zone = f"{group.project}/zones/{group.zone}"
+    basics = _resource(member, "instances")
     manager = f"projects/{project_number(group.project.rpartition('/')[2])}/zones/{group.zone}/instanceGroupManagers"
     disk = {key: value for key, value in made["disks"][0].items() if key != "initializeParams"}
     return {
         **made,
-        "id": constant_id(_link(member, "instances")),
-        "name": machine.name,
-        "selfLink": _link(member, "instances"),
-        "zone": zone,
+        **basics,
         "status": "RUNNING",
-        "creationTimestamp": machine.created,
-        "machineType": f"{zone}/machineTypes/{made['machineType']}",
+        "machineType": f"{basics['zone']}/machineTypes/{made['machineType']}",
         "disks": [{**disk, "index": 0, "source": _link(member, "disks")}],
         "networkInterfaces": [{**made["networkInterfaces"][0], "name": "nic0", "networkIP": machine.address}],
         "metadata": {"items": [{"key": "created-by", "value": f"{manager}/{group.name}"}]},
@@ -102,18 +106,13 @@ def _instance(member: Member) -> Json:
 
 
 def _boot_disk(member: Member) -> Json:
-    group, machine = member
-    zone = f"{group.project}/zones/{group.zone}"
-    size = group.instance_template()["properties"]["disks"][0]["initializeParams"]
+    basics = _resource(member, "disks")
+    size = member[0].instance_template()["properties"]["disks"][0]["initializeParams"]
     return {
-        "id": constant_id(_link(member, "disks")),
-        "name": machine.name,
-        "selfLink": _link(member, "disks"),
-        "zone": zone,
+        **basics,
         "status": "READY",
-        "creationTimestamp": machine.created,
         "sizeGb": size["diskSizeGb"],
-        "type": f"{zone}/diskTypes/{size['diskType']}",
+        "type": f"{basics['zone']}/diskTypes/{size['diskType']}",
         "users": [_link(member, "instances")],
     }
 

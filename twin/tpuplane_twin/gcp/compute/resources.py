@@ -60,11 +60,13 @@ def key_of(link: str, project: str) -> str:
 
 def stamp(key: str) -> Json:
     """The output fields that every new resource gets."""
-    fields: Json = {"id": new_id(), "creationTimestamp": now(), "selfLink": BASE + key}
+    return {"id": new_id(), "creationTimestamp": now(), "selfLink": BASE + key, **_placed(key)}
+
+
+def _placed(key: str) -> Json:
+    """The field with the link of the region or zone of a resource; a global one has none."""
     parts = key.split("/")
-    if parts[2] in ("regions", "zones"):
-        fields[parts[2].removesuffix("s")] = BASE + "/".join(parts[:4])
-    return fields
+    return {parts[2].removesuffix("s"): BASE + "/".join(parts[:4])} if parts[2] in ("regions", "zones") else {}
 
 
 def new_id() -> str:
@@ -95,9 +97,8 @@ def done(store: Store, action: str, key: str, target_id: str | None = None) -> J
         "startTime": moment,
         "endTime": moment,
         "selfLink": f"{BASE}{scope}/operations/{name}",
+        **_placed(key),
     }
-    if parts[2] in ("regions", "zones"):
-        operation[parts[2].removesuffix("s")] = BASE + scope
     store.put(OPERATION, f"{scope}/operations/{name}", operation)
     store.trim(OPERATION)
     return operation
