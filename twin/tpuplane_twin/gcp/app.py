@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from aiohttp import web
 
 from tpuplane_twin.clock.times import Times
-from tpuplane_twin.gcp import artifacts, filestore, kms, logs, lustre, monitoring, service_networking, storage
+from tpuplane_twin.gcp import artifacts, file_systems, kms, logs, monitoring, service_networking, storage
 from tpuplane_twin.gcp.backend import BackendError, ClusterBackend
 from tpuplane_twin.gcp.batch import Respond, batch
 from tpuplane_twin.gcp.compute.instances import instance_handlers
@@ -34,12 +34,12 @@ from tpuplane_twin.gcp.store import Store, StoreError
 
 _COLLECTIONS: tuple[type[Collection], ...] = (
     artifacts.Repositories,
-    filestore.Instances,
+    file_systems.FilestoreInstances,
+    file_systems.LustreInstances,
     kms.CryptoKeys,
     kms.CryptoKeyVersions,
     kms.KeyRings,
     logs.LogMetrics,
-    lustre.Instances,
     monitoring.AlertPolicies,
     monitoring.Channels,
     monitoring.Dashboards,

@@ -4,9 +4,8 @@ https://docs.cloud.google.com/artifact-registry/docs/reference/rest/v1/projects.
 """
 
 from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.handlers import Call, Handler
+from tpuplane_twin.gcp.handlers import Call, Handler, LongRunning
 from tpuplane_twin.gcp.locations import regions
-from tpuplane_twin.gcp.long_running import LongRunning
 from tpuplane_twin.gcp.merge import mask_paths, masked
 from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.schema import Json

@@ -7,8 +7,7 @@ from tpuplane_twin.gcp.compute.networks import CONNECTION, PEERING
 from tpuplane_twin.gcp.compute.others import RANGE
 from tpuplane_twin.gcp.compute.peerings import Peerings
 from tpuplane_twin.gcp.errors import ApiError, invalid
-from tpuplane_twin.gcp.handlers import Call
-from tpuplane_twin.gcp.long_running import LongRunning
+from tpuplane_twin.gcp.handlers import Call, LongRunning
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
 
