@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from aiohttp import web
 
 from tpuplane_twin.clock.times import Times
-from tpuplane_twin.gcp import artifacts, file_systems, kms, logs, monitoring, service_networking, storage
+from tpuplane_twin.gcp import artifacts, file_systems, kms, monitoring, service_networking, storage
 from tpuplane_twin.gcp.backend import BackendError, ClusterBackend
 from tpuplane_twin.gcp.batch import Respond, batch
 from tpuplane_twin.gcp.compute.instances import instance_handlers
@@ -39,10 +39,10 @@ _COLLECTIONS: tuple[type[Collection], ...] = (
     kms.CryptoKeys,
     kms.CryptoKeyVersions,
     kms.KeyRings,
-    logs.LogMetrics,
     monitoring.AlertPolicies,
     monitoring.Channels,
     monitoring.Dashboards,
+    monitoring.LogMetrics,
     ServiceAccounts,
     service_networking.Connections,
     storage.Buckets,

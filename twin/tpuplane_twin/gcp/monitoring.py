@@ -1,6 +1,7 @@
-"""Cloud Monitoring: dashboards (v1), alert policies and notification channels (v3). The twin measures nothing.
+"""Cloud Monitoring and Logging: dashboards, alert policies, notification channels, and metrics that count log entries.
 
-It does not check whether the metrics of filters and queries exist: only Google knows them.
+The twin measures nothing, and has no log entries. It does not check whether the metrics of filters and queries exist:
+only Google knows them.
 """
 
 import re
@@ -9,7 +10,7 @@ import uuid
 from tpuplane.spec.observability import MOST_CHANNELS
 
 from tpuplane_twin.gcp.data_files import data
-from tpuplane_twin.gcp.errors import ApiError, failed_precondition, invalid
+from tpuplane_twin.gcp.errors import ApiError, already_exists, failed_precondition, invalid
 from tpuplane_twin.gcp.handlers import Call, Collection
 from tpuplane_twin.gcp.merge import etag_of, mask_paths, masked
 from tpuplane_twin.gcp.operations import now
@@ -20,6 +21,8 @@ _MOST_CONDITIONS = 6
 _LONGEST = 23.5 * 3600  # seconds
 _COMPARISONS = ("COMPARISON_GT", "COMPARISON_LT")
 _CHANNEL_NAME = re.compile(r"projects/[^/]+/notificationChannels/[^/]+")
+# https://cloud.google.com/logging/docs/reference/v2/rest/v2/projects.metrics
+_METRIC_NAME = re.compile(r"[A-Za-z0-9_\-.,+!*',()%][A-Za-z0-9_\-.,+!*',()%/]{0,99}")
 _TIMED = ("conditionThreshold", "conditionAbsent", "conditionMonitoringQueryLanguage")
 
 
@@ -122,6 +125,40 @@ class Channels(_Numbered):
         if not channel.get("type"):
             raise invalid("Field notification_channel.type must be set.")
         return self.put(channel["name"], {"enabled": True, **channel})
+
+
+class LogMetrics(Collection):
+    """projects.metrics of Cloud Logging. A metric's `name` is its short name, which may contain slashes."""
+
+    kind, segment = "logging.metrics", "metrics"
+    prefix, verbs = "logging.projects.metrics", "create get list update delete"
+
+    def create(self, call: Call) -> Json:
+        """Create a metric."""
+        key = f"{self.parent(call)}/{call.body.get('name', '')}"
+        if self._store.get(self.kind, key) is not None:
+            raise already_exists(f"Metric {call.body['name']} already exists")
+        return self._keep(call, key, now())
+
+    def update(self, call: Call) -> Json:
+        """Replace a whole metric; one that does not exist is created."""
+        key = self.name(call)
+        before = self._store.get(self.kind, key) or {}
+        return self._keep(call, key, before.get("createTime", now()))
+
+    def _keep(self, call: Call, key: str, created: str) -> Json:
+        body = call.body
+        if not _METRIC_NAME.fullmatch(str(body.get("name", ""))):
+            raise invalid(f'Invalid metric name "{body.get("name", "")}": it must match {_METRIC_NAME.pattern}')
+        if not body.get("filter"):
+            raise invalid("The filter of a logs-based metric must not be empty")
+        descriptor = {"metricKind": "DELTA", "valueType": "INT64", "unit": "1", **body.get("metricDescriptor", {})}
+        if descriptor["valueType"] == "DISTRIBUTION" and not body.get("valueExtractor"):
+            raise invalid("A metric of value type DISTRIBUTION needs a value_extractor")
+        kind = f"logging.googleapis.com/user/{body['name']}"
+        named = {"name": f"projects/{call.params['projectsId']}/metricDescriptors/{kind}", "type": kind}
+        described = {"metricDescriptor": {**descriptor, **named}, "createTime": created, "updateTime": now()}
+        return self.put(key, {**body, **described})
 
 
 def _number() -> int:
