@@ -115,13 +115,10 @@ def _compile(node: Any, check: Check) -> Test:
         check(field)
         return _comparison(field, comparator, value)
     tests = [_compile(part, check) for part in node[1:]]
-    match node[0]:
-        case "NOT":
-            return lambda item: not tests[0](item)
-        case "OR":
-            return lambda item: any(test(item) for test in tests)
-        case _:
-            return lambda item: all(test(item) for test in tests)
+    if node[0] == "NOT":
+        return lambda item: not tests[0](item)
+    enough = any if node[0] == "OR" else all
+    return lambda item: enough(test(item) for test in tests)
 
 
 def _comparison(field: str, comparator: str, value: str) -> Test:

@@ -15,7 +15,7 @@ from multidict import MultiDict
 from yarl import URL
 
 from tpuplane_twin.gcp.compute.collection import nothing
-from tpuplane_twin.gcp.compute.firewalls import give_default_network
+from tpuplane_twin.gcp.compute.traffic import give_default_network
 from tpuplane_twin.gcp.discovery import Document, Method, document
 from tpuplane_twin.gcp.errors import ApiError, ErrorStyle, invalid, not_found, not_served
 from tpuplane_twin.gcp.faults import ConnectionCut, meet

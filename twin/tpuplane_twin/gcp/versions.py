@@ -5,6 +5,7 @@ from tpuplane.tpu import GkeVersion
 from tpuplane_twin.gcp.data_files import data
 from tpuplane_twin.gcp.errors import invalid
 from tpuplane_twin.gcp.schema import Json
+from tpuplane_twin.gcp.views import NO_CHANNEL
 
 
 def server_config() -> Json:
@@ -24,9 +25,11 @@ def server_config() -> Json:
     }
 
 
-def channels() -> tuple[str, ...]:
-    """Names of the release channels."""
-    return tuple(data("versions")["channels"])
+def check_channel(name: str) -> None:
+    """Reject a release channel that GKE does not have."""
+    known = data("versions")["channels"]
+    if name not in (NO_CHANNEL, *known):
+        raise invalid(f'Release channel "{name}" is not supported; allowed: {", ".join(known)}.')
 
 
 def selected_channel(asked: str | None) -> str | None:

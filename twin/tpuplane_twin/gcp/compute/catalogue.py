@@ -50,15 +50,14 @@ def accelerator_type_items(project: str, scope: str, _: str) -> Iterator[Json]:
                 name, count = machine.accelerator
                 most[name] = max(count, most.get(name, 0))
         for name, count in most.items():
-            item = _offered(project, f"zones/{zone}/acceleratorTypes/{name}")
-            yield {**item, **_zone(project, zone), "maximumCardsPerInstance": count}
+            yield {**_in_zone(project, zone, f"acceleratorTypes/{name}"), "maximumCardsPerInstance": count}
 
 
 def disk_type_items(project: str, scope: str, _: str) -> Iterator[Json]:
     """The disk types, which every zone has."""
     for zone in _zones(scope):
         for name in data("locations")["disk_types"]:
-            yield {**_offered(project, f"zones/{zone}/diskTypes/{name}"), **_zone(project, zone)}
+            yield _in_zone(project, zone, f"diskTypes/{name}")
 
 
 def _zones(scope: str = "") -> list[str]:
@@ -66,8 +65,8 @@ def _zones(scope: str = "") -> list[str]:
     return [zone for zone in zones if scope in ("", f"zones/{zone}")]
 
 
-def _zone(project: str, zone: str) -> Json:
-    return {"zone": f"{BASE}projects/{project}/zones/{zone}"}
+def _in_zone(project: str, zone: str, key: str) -> Json:
+    return {**_offered(project, f"zones/{zone}/{key}"), "zone": f"{BASE}projects/{project}/zones/{zone}"}
 
 
 def _offered(project: str, key: str) -> Json:

@@ -4,13 +4,12 @@ from collections.abc import Callable
 
 from tpuplane_twin.gcp.compute import catalogue, resources
 from tpuplane_twin.gcp.compute.collection import Source, reads
-from tpuplane_twin.gcp.compute.firewalls import Firewalls
 from tpuplane_twin.gcp.compute.groups import Group, groups
 from tpuplane_twin.gcp.compute.networks import Networks, Subnetworks
 from tpuplane_twin.gcp.compute.others import Addresses, GlobalAddresses, ResourcePolicies, Routers
 from tpuplane_twin.gcp.compute.peerings import Peerings
 from tpuplane_twin.gcp.compute.reservations import Reservations
-from tpuplane_twin.gcp.compute.routes import Routes
+from tpuplane_twin.gcp.compute.traffic import Firewalls, Routes
 from tpuplane_twin.gcp.handlers import Handler
 from tpuplane_twin.gcp.projects import described
 from tpuplane_twin.gcp.schema import Json

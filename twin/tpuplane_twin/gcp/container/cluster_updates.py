@@ -27,7 +27,7 @@ from tpuplane_twin.gcp.merge import put_at
 from tpuplane_twin.gcp.operations import UPGRADE, OperationHandlers
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
-from tpuplane_twin.gcp.versions import channels, master_version
+from tpuplane_twin.gcp.versions import check_channel, master_version
 from tpuplane_twin.gcp.views import NO_CHANNEL, ClusterView
 
 # Google's reference: labels, policies and the rest of a cluster are all of this type.
@@ -150,9 +150,7 @@ def _check_locations(zones: list[str], cluster: Json) -> None:
 
 def _change(cluster: Json, field: str, value: Any) -> None:
     if field == "desiredReleaseChannel":
-        channel = value.get("channel", NO_CHANNEL)
-        if channel not in (NO_CHANNEL, *channels()):
-            raise invalid(f'Release channel "{channel}" is not supported; allowed: {", ".join(channels())}.')
+        check_channel(value.get("channel", NO_CHANNEL))
     if field == "desiredFleet":
         asked, current = value.get("project"), ClusterView(cluster).fleet
         if asked and current and project_number(asked) != project_number(current):

@@ -15,7 +15,7 @@ from tpuplane_twin.gcp.locations import check_location
 from tpuplane_twin.gcp.merge import overlay
 from tpuplane_twin.gcp.operations import OperationHandlers
 from tpuplane_twin.gcp.schema import Json
-from tpuplane_twin.gcp.versions import channels
+from tpuplane_twin.gcp.versions import check_channel
 from tpuplane_twin.gcp.views import ClusterView
 
 DEFAULT_POOL = "default-pool"
@@ -93,5 +93,4 @@ def _check_served(asked: Json) -> None:
         raise not_served("Autopilot clusters; create a Standard cluster")
     if view.client_certificate:
         raise not_served("client certificates; set issue_client_certificate to false")
-    if view.on_channel and view.channel not in channels():
-        raise invalid(f'Release channel "{view.channel}" is not supported; allowed: {", ".join(channels())}.')
+    check_channel(view.channel)

@@ -84,22 +84,20 @@ def _weekly(recurring: Json) -> timedelta:
 
 def _check_exclusion(name: str, exclusion: Json) -> None:
     options: Json = exclusion.get("maintenanceExclusionOptions", {})
-    scope = _scope(exclusion)
+    scope, what = _scope(exclusion), f'Maintenance exclusion "{name}"'
     if "startTime" not in exclusion:
-        raise invalid(f'Maintenance exclusion "{name}" needs a start_time.')
+        raise invalid(f"{what} needs a start_time.")
     if options.get("endTimeBehavior") == "UNTIL_END_OF_SUPPORT":
         if scope == "NO_UPGRADES":
-            raise invalid(f'Maintenance exclusion "{name}": UNTIL_END_OF_SUPPORT cannot be used with NO_UPGRADES.')
+            raise invalid(f"{what}: UNTIL_END_OF_SUPPORT cannot be used with NO_UPGRADES.")
         return
     if "endTime" not in exclusion:
-        raise invalid(f'Maintenance exclusion "{name}" needs an end_time.')
+        raise invalid(f"{what} needs an end_time.")
     length = moment(exclusion["endTime"]) - moment(exclusion["startTime"])
     if length <= timedelta(0):
-        raise invalid(f'Maintenance exclusion "{name}": end_time must be after start_time.')
+        raise invalid(f"{what}: end_time must be after start_time.")
     if scope == "NO_UPGRADES" and length > LONGEST_PAUSE:
-        raise invalid(
-            f'Maintenance exclusion "{name}" with scope NO_UPGRADES must not be longer than {LONGEST_PAUSE.days} days.'
-        )
+        raise invalid(f"{what} with scope NO_UPGRADES must not be longer than {LONGEST_PAUSE.days} days.")
 
 
 def _scope(exclusion: Json) -> str:
