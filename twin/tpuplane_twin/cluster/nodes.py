@@ -20,8 +20,8 @@ from tpuplane_twin.cluster.api import Object, timestamp
 from tpuplane_twin.cluster.capacity import Gpus, capacity_labels
 from tpuplane_twin.cluster.machines import allocatable_cpu, allocatable_memory, architecture, ephemeral_storage, machine
 from tpuplane_twin.gcp.backend import node_numbers
+from tpuplane_twin.gcp.container.answers import own_taints
 from tpuplane_twin.gcp.container.names import instance_name
-from tpuplane_twin.gcp.container.pool_labels import own_taints
 from tpuplane_twin.gcp.locations import Machine
 from tpuplane_twin.gcp.views import ClusterView, PoolView
 

@@ -4,6 +4,7 @@ import hmac
 import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from aiohttp import web
@@ -93,10 +94,10 @@ def create_app(store: Store, backend: ClusterBackend, token: str, times: Times) 
         return await services[found[0]].answer(store, request, found[0])
 
     for base in services:
-        app.router.add_route("*", base + "{path:.*}", _alone(respond))
+        app.router.add_route("*", base + "{path:.*}", partial(_alone, respond))
     app.router.add_route("*", "/not-served/{api}/{path:.*}", _not_served)
     app.router.add_route("*", "/upload/{path:.*}", _no_upload)
-    app.router.add_post("/batch/{path:.*}", batch(respond))
+    app.router.add_post("/batch/{path:.*}", partial(batch, respond))
     app.cleanup_ctx.append(_work)
     return app
 
@@ -178,12 +179,9 @@ async def _work(app: web.Application) -> AsyncIterator[None]:
     await app[_OPERATIONS].stop()
 
 
-def _alone(respond: Respond) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-    async def handle(request: web.Request) -> web.StreamResponse:
-        answer = await respond(Request(request.method, request.rel_url, await request.read()))
-        return web.json_response(text=answer.text, status=answer.status, headers=answer.headers)
-
-    return handle
+async def _alone(respond: Respond, request: web.Request) -> web.StreamResponse:
+    answer = await respond(Request(request.method, request.rel_url, await request.read()))
+    return web.json_response(text=answer.text, status=answer.status, headers=answer.headers)
 
 
 async def _not_served(request: web.Request) -> web.StreamResponse:

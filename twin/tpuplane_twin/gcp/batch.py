@@ -18,23 +18,19 @@ from tpuplane_twin.gcp.service import Answer, Request
 Respond = Callable[[Request], Awaitable[Answer]]
 
 
-def batch(respond: Respond) -> Callable[[web.Request], Awaitable[web.Response]]:
-    """The handler of batches; `respond` answers each part, in order."""
-
-    async def handle(request: web.Request) -> web.Response:
-        head = f"Content-Type: {request.headers.get('Content-Type', '')}\r\n\r\n"
-        parts = message_from_bytes(head.encode() + await request.read())
-        if not parts.is_multipart():
-            raise invalid("The batch request must be multipart/mixed.")
-        requests = [(part["Content-ID"] or "", _request(part)) for part in parts.walk() if not part.is_multipart()]
-        boundary = f"batch_{secrets.token_hex(16)}"
-        answers = [f"--{boundary}\r\n{_part(name, await respond(inner))}" for name, inner in requests]
-        return web.Response(
-            text="".join([*answers, f"--{boundary}--\r\n"]),
-            headers={"Content-Type": f"multipart/mixed; boundary={boundary}"},
-        )
-
-    return handle
+async def batch(respond: Respond, request: web.Request) -> web.Response:
+    """The answer to a batch; `respond` answers each part, in order."""
+    head = f"Content-Type: {request.headers.get('Content-Type', '')}\r\n\r\n"
+    parts = message_from_bytes(head.encode() + await request.read())
+    if not parts.is_multipart():
+        raise invalid("The batch request must be multipart/mixed.")
+    requests = [(part["Content-ID"] or "", _request(part)) for part in parts.walk() if not part.is_multipart()]
+    boundary = f"batch_{secrets.token_hex(16)}"
+    answers = [f"--{boundary}\r\n{_part(name, await respond(inner))}" for name, inner in requests]
+    return web.Response(
+        text="".join([*answers, f"--{boundary}--\r\n"]),
+        headers={"Content-Type": f"multipart/mixed; boundary={boundary}"},
+    )
 
 
 def _request(part: Message) -> Request:

@@ -76,10 +76,8 @@ class Document:
         return None
 
 
-@cache
-def document(service: str, version: str, served: frozenset[str]) -> Document:
-    """The document, read once per process."""
-    return Document(service, version, served)
+document = cache(Document)
+"""The document, read once per process."""
 
 
 def _methods(resource: Json, version: str) -> Iterator[Method]:

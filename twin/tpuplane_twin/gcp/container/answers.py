@@ -1,13 +1,13 @@
-"""The answers of GET: the stored object with derived fields."""
+"""The answers of GET: the stored object with derived fields, and GKE's own labels and taints of a pool."""
 
 import base64
 
+from tpuplane.labels import GPU, QUEUED_LABEL, TPU
 from tpuplane.tpu import GkeVersion
 
 from tpuplane_twin.gcp.backend import NODES, Endpoint, held_counts
 from tpuplane_twin.gcp.container.maintenance_rules import policy_version
 from tpuplane_twin.gcp.container.names import POOL, fingerprint, group_urls, self_link
-from tpuplane_twin.gcp.container.pool_labels import own_labels, own_taints
 from tpuplane_twin.gcp.locations import region_of
 from tpuplane_twin.gcp.projects import project_number
 from tpuplane_twin.gcp.schema import Json
@@ -17,9 +17,9 @@ from tpuplane_twin.gcp.views import ClusterView, PoolView
 
 def pool_answer(key: str, pool: Json) -> Json:
     """A node pool as GKE shows it."""
-    config = pool["config"]
-    shown = {**config, "resourceLabels": {**config.get("resourceLabels", {}), **own_labels(pool)}}
-    if own := own_taints(PoolView(pool)):
+    config, seen = pool["config"], PoolView(pool)
+    shown = {**config, "resourceLabels": {**config.get("resourceLabels", {}), **_own_labels(seen)}}
+    if own := own_taints(seen):
         shown["taints"] = [*config.get("taints", ()), *own]
     urls = list(group_urls(key, pool).values())
     view = {**pool, "config": shown, "selfLink": self_link(key), "instanceGroupUrls": urls}
@@ -86,3 +86,34 @@ def reachable(cluster: Json, endpoint: Endpoint) -> Json:
         "privateClusterConfig": private,
         "controlPlaneEndpointsConfig": {**control, "ipEndpointsConfig": ip},
     }
+
+
+def _own_labels(view: PoolView) -> dict[str, str]:
+    """GKE's labels of a pool, which no request changes: release notes of 2025-02-20.
+
+    SkyPilot reads them (skypilot-org/skypilot, sky/provision/kubernetes/utils.py). No source shows the provisioning
+    model of a pool with a reservation, so such a pool has none here.
+    """
+    labels = {}
+    if not view.reserved:
+        labels["goog-gke-node-pool-provisioning-model"] = "spot" if view.spot else view.capacity
+    if view.config.get("accelerators"):
+        labels["goog-gke-accelerator-type"] = view.config["accelerators"][0]["acceleratorType"]
+    if view.generation is not None and view.tpu is not None:
+        single = view.placement_topology in ("", view.tpu.single_host_topology)
+        labels["goog-gke-accelerator-type"] = view.generation.label
+        labels["goog-gke-tpu-node-pool-type"] = "single-host" if single else "multi-host"
+    return labels
+
+
+def own_taints(view: PoolView) -> list[Json]:
+    """GKE's taints of a pool, which no request removes; a request can have one of their keys itself.
+
+    hashicorp/terraform-provider-google#7928 shows those of GPUs. The field `effective_taints` of the official provider
+    describes all.
+    """
+    own = ((TPU, "present", view.tpu), (GPU, "present", view.gpu), (QUEUED_LABEL, "true", view.queued))
+    asked = {taint["key"] for taint in view.config.get("taints", ())}
+    return [
+        {"key": key, "value": value, "effect": "NO_SCHEDULE"} for key, value, has in own if has and key not in asked
+    ]

@@ -1,6 +1,5 @@
 """Changes to a cluster: PUT with one desired field, and the older set… methods."""
 
-from collections.abc import Callable
 from typing import Any
 
 from tpuplane.tpu import GkeVersion
@@ -97,24 +96,20 @@ class ClusterUpdates(OperationHandlers):
         cluster[ROTATION] = {"serves": trusted, "trusted": trusted}
         return self._begin(_UPDATE, key, cluster, reconcile.ROTATE)
 
-    def setter(self, field: str, path: str, default: object) -> Callable[[Call], Json]:
-        """A handler that writes one field of the request's body into the cluster, or `default` without it."""
-
-        def handle(call: Call) -> Json:
-            key, cluster = self._changeable(call)
-            value: Any = call.body.get(field, default)
-            if path == "locations":
-                _check_locations(value, cluster)
-            if path == "maintenancePolicy":
-                check_maintenance(value)
-                check_version(ClusterView(cluster).maintenance, value)
-            if path == "addonsConfig":
-                value = {**cluster[path], **value}
-            put_at(cluster, path, value)
-            mirror_collection(cluster, {path: value})
-            return self._begin(_UPDATE, key, cluster)
-
-        return handle
+    def set_field(self, field: str, path: str, default: object, call: Call) -> Json:
+        """Write one field of the request's body into the cluster, or `default` without it."""
+        key, cluster = self._changeable(call)
+        value: Any = call.body.get(field, default)
+        if path == "locations":
+            _check_locations(value, cluster)
+        if path == "maintenancePolicy":
+            check_maintenance(value)
+            check_version(ClusterView(cluster).maintenance, value)
+        if path == "addonsConfig":
+            value = {**cluster[path], **value}
+        put_at(cluster, path, value)
+        mirror_collection(cluster, {path: value})
+        return self._begin(_UPDATE, key, cluster)
 
     def _changeable(self, call: Call) -> tuple[str, Json]:
         key = cluster_key(call.params)

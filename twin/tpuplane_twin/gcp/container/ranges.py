@@ -11,7 +11,7 @@ from itertools import dropwhile
 from tpuplane_twin.gcp.compute.networks import AUTO_BLOCK, SUBNETWORK, Subnetworks, blocks_of, parse_range, range_uses
 from tpuplane_twin.gcp.compute.resources import key_of
 from tpuplane_twin.gcp.errors import invalid
-from tpuplane_twin.gcp.handlers import Call, Handler
+from tpuplane_twin.gcp.handlers import Call
 from tpuplane_twin.gcp.links import COMPUTE
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.store import Store
@@ -142,16 +142,12 @@ def check_additional_ranges(store: Store, cluster: Json) -> None:
             find_range(store, view.network, subnetwork, "Pod", pods)
 
 
-def usable_subnetworks(store: Store) -> Handler:
+def usable_subnetworks(store: Store, call: Call) -> Json:
     """projects.aggregated.usableSubnetworks.list: those of the project, or of the one that the filter names."""
-
-    def handle(call: Call) -> Json:
-        uses = range_uses(store)
-        parent = f"projects/{call.params['projectsId']}"
-        found = store.items(SUBNETWORK, "" if call.query.get("filter") else parent)
-        return {"subnetworks": [_shown(key, subnet, uses) for key, subnet in found]}
-
-    return handle
+    uses = range_uses(store)
+    parent = f"projects/{call.params['projectsId']}"
+    found = store.items(SUBNETWORK, "" if call.query.get("filter") else parent)
+    return {"subnetworks": [_shown(key, subnet, uses) for key, subnet in found]}
 
 
 def _shown(key: str, subnet: Json, uses: dict[tuple[str, str], str]) -> Json:

@@ -1,5 +1,7 @@
 """The handlers of the Kubernetes Engine API."""
 
+from functools import partial
+
 from tpuplane_twin.gcp.container.cluster_updates import ClusterUpdates
 from tpuplane_twin.gcp.container.clusters import Clusters
 from tpuplane_twin.gcp.container.names import find, location_key
@@ -28,19 +30,17 @@ def container_handlers(store: Store, operations: Operations) -> dict[str, Handle
         check_location(call.params["locationsId"])
         return server_config()
 
-    def list_operations(call: Call) -> Json:
-        return {"operations": store.values(OPERATION, location_key(call.params))}
-
     clusters_prefix, pools_prefix = f"{_PREFIX}.clusters", f"{_PREFIX}.clusters.nodePools"
+    setters = data("updates")["setters"].items()
     return {
         f"{_PREFIX}.getServerConfig": get_server_config,
         f"{_PREFIX}.list": lambda call: {"locations": _locations()},
         f"{_PREFIX}.operations.get": lambda call: find(store, OPERATION, call.path),
-        f"{_PREFIX}.operations.list": list_operations,
-        "container.projects.aggregated.usableSubnetworks.list": usable_subnetworks(store),
+        f"{_PREFIX}.operations.list": lambda call: {"operations": store.values(OPERATION, location_key(call.params))},
+        "container.projects.aggregated.usableSubnetworks.list": partial(usable_subnetworks, store),
         **methods(clusters_prefix, clusters, "create get list delete"),
         **methods(clusters_prefix, updates, "update updateMaster setResourceLabels startIpRotation completeIpRotation"),
-        **{f"{clusters_prefix}.{name}": updates.setter(*field) for name, field in data("updates")["setters"].items()},
+        **{f"{clusters_prefix}.{name}": partial(updates.set_field, *field) for name, field in setters},
         **methods(clusters_prefix, upgrades, "fetchClusterUpgradeInfo"),
         **methods(pools_prefix, pools, "create get list update delete setSize setAutoscaling setManagement"),
         **methods(pools_prefix, upgrades, "completeUpgrade fetchNodePoolUpgradeInfo rollback"),
