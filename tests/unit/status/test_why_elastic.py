@@ -187,4 +187,4 @@ def test_hosts_that_are_not_free_are_no_wrong_labels() -> None:
             for condition in workload["status"]["conditions"]:
                 condition["message"] = f"couldn't assign flavors to pod set main: {said}"
     found = why("research/waits", answers=answers)
-    assert not any("without the requested labels" in reason["message"] for reason in found["reasons"])
+    assert not any("has the requested labels" in reason["message"] for reason in found["reasons"])
