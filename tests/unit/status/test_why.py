@@ -20,6 +20,7 @@ from tests.support.status.recording import (
     JOBSETS,
     NODES,
     PODS,
+    QUEUES,
     RECORDED,
     WORKLOADS,
     changed,
@@ -142,6 +143,18 @@ def test_the_jobs_that_hold_a_quota_of_cores() -> None:
     quotas = why("research/waits", answers=answers)["quotas"]
     held = [(quota["flavor"], {by["job"]: by["amount"] for by in quota["heldBy"]}) for quota in quotas]
     assert held == [("cpu", {"product/holds": 4, "research/rooted": 0.1})]
+
+
+def test_a_job_in_an_inactive_queue_has_the_cause() -> None:
+    """Kueue says in the workload only that the queue is inactive."""
+    cause = "Can't admit new workloads: references missing ResourceFlavor(s): v6e-4x4."
+    answers = lists()
+    item(answers, WORKLOADS, "jobset-waits")["status"]["conditions"][0]["message"] = "ClusterQueue research is inactive"
+    item(answers, QUEUES, "research")["status"]["conditions"] = [
+        {"type": "Active", "status": "False", "reason": "FlavorNotFound", "message": cause}
+    ]
+    found = why("research/waits", answers=answers)
+    assert {"source": "ClusterQueue", "message": cause} in found["reasons"]
 
 
 @pytest.mark.parametrize(
