@@ -279,6 +279,15 @@ async def test_a_workload_policy_alone_gives_the_topology_and_the_hosts(cluster:
     assert cluster.backend.clusters["c1"].pools["tpu"] == {"us-central1-c": 4}
 
 
+async def test_a_workload_policy_of_gpus_is_stored_without_a_type(cluster: Api) -> None:
+    """GoogleCloudPlatform/cluster-toolkit#5691: a type in a Terraform configuration shows a diff in each plan."""
+    await cluster.call("POST", POLICIES, {"name": "wp", "workloadPolicy": {"type": "HIGH_THROUGHPUT"}})
+    body = pool("a3-ultragpu-8g", "us-central1-b", placementPolicy={"type": "COMPACT", "policyName": "wp"})
+    await cluster.done("POST", POOLS, {"nodePool": body})
+    found = await cluster.call("GET", f"{POOLS}/tpu")
+    assert found["placementPolicy"] == {"policyName": "wp"}
+
+
 async def test_a_group_placement_policy_keeps_its_type(cluster: Api) -> None:
     """The official provider's acceptance tests read the type back."""
     policy = {"name": "near", "groupPlacementPolicy": {"collocation": "COLLOCATED"}}

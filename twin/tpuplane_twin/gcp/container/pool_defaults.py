@@ -73,13 +73,12 @@ def upgrade_settings(asked: Json) -> Json:
 
 
 def complete_slice(context: PoolContext) -> None:
-    """Fill in the placement, topology and number of hosts of a TPU slice."""
+    """Complete the placement, and the topology and number of hosts of a TPU slice."""
     pool, placement = context.raw, context.placement
-    if context.tpu is None:
-        return
-    if context.workload_policy and context.topology:
-        # Stored with its topology and without a type: vllm-project/ci-infra#547.
+    if context.workload_policy:
+        # Stored without a type, for TPUs and GPUs: vllm-project/ci-infra#547, GoogleCloudPlatform/cluster-toolkit#5691.
         placement.pop("type", None)
+    if context.tpu and context.workload_policy and context.topology:
         if not context.provision_only:
             placement["tpuTopology"] = context.topology
     elif context.multi_host:
