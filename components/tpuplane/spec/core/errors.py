@@ -45,11 +45,11 @@ def repeated(keys: Iterable[str]) -> str | None:
 
 
 def choice(value: object, what: str, allowed: Iterable[str]) -> str:
-    """The sentence for a value outside a fixed set: cause, allowed set and, where one is close, the nearest."""
+    """The sentence for a value outside a fixed set: cause, allowed set and, where some are closer than others, the nearest."""
     if not (allowed := tuple(allowed)):
         return f"{shown(value)} is not {what}; none exists"
-    close = nearest_names(str(value), allowed) if len(allowed) > 1 else ()
-    hint = f"; nearest: {', '.join(close)}" if close else ""
+    close = nearest_names(str(value), allowed)
+    hint = f"; nearest: {', '.join(close)}" if 0 < len(close) < len(allowed) else ""
     return f"{shown(value)}{lookalike(str(value))} is not {what}; allowed: {listing(allowed)}{hint}"
 
 
