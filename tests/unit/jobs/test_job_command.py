@@ -407,8 +407,7 @@ def test_several_slices_get_no_queued_capacity_of_another_cluster_of_the_manager
         (f"{GOOD} --slice v6e-2x4-8t", f"--slice: 'v6e-2x4-8t' is not a slice of a pool; allowed: {POOLS}"),
         (
             f"{GOOD} --slice 'v6e 8x8'",
-            "--slice: 'v6e 8x8' is not a slice for which research has quota; allowed: v6e 4x4, v6e 2x4; nearest: "
-            "v6e 4x4, v6e 2x4",
+            "--slice: 'v6e 8x8' is not a slice for which research has quota; allowed: v6e 4x4, v6e 2x4",
         ),
         (
             f"{GOOD} --cluster west4",
@@ -435,8 +434,8 @@ def test_several_slices_get_no_queued_capacity_of_another_cluster_of_the_manager
         (f"{GOOD} --kind Pod", "--kind: 'Pod' is not a kind of job; allowed: JobSet, Job, RayJob, LeaderWorkerSet"),
         (
             f"{GOOD} --kind Job",
-            "--kind: 'Job' is not a kind of job for v6e 4x4 in central1; allowed: JobSet, RayJob; nearest: "
-            "JobSet, RayJob; a Job runs on one host",
+            "--kind: 'Job' is not a kind of job for v6e 4x4 in central1; allowed: JobSet, RayJob; "
+            "a Job runs on one host",
         ),
         (
             f"{GOOD} --cluster east5 --kind RayJob",

@@ -45,7 +45,7 @@ def repeated(keys: Iterable[str]) -> str | None:
 
 
 def choice(value: object, what: str, allowed: Iterable[str]) -> str:
-    """The sentence for a value outside a fixed set: cause, allowed set and, where some are closer than others, the nearest."""
+    """The sentence for a value outside a fixed set: cause, allowed set, and the nearest if others are further away."""
     if not (allowed := tuple(allowed)):
         return f"{shown(value)} is not {what}; none exists"
     close = nearest_names(str(value), allowed)
