@@ -131,6 +131,7 @@ def nothing_is_public(grant: Resource, options: Options) -> Demands:
     members += [
         part[name] for part in (grant.props, *grant["accesses"].each()) for name in ("specialGroup", "iamMember")
     ]
-    for at in (*members, grant["entity"], grant["predefinedAcl"], *grant["roleEntities"].each()):
+    lists = (grant["predefinedAcl"], grant["defaultAcl"], *grant["roleEntities"].each())
+    for at in (*members, grant["entity"], *lists):
         public = at.test(lambda name: str(name).rpartition(":")[2] in data("roles")["anyone"])
         yield demand(~public, at, "every user of the internet has access", like=like)
