@@ -10,6 +10,8 @@ from tpuplane_policies.core.values import any_of
 from tpuplane_policies.rules import kinds
 
 LARGEST_NETWORK = 8  # prefix length: private networks are not larger than a /8
+PRIVATE = ip_network("fc00::/7")
+"""All private IPv6 addresses (RFC 4193)."""
 DAY = 24 * 3600  # seconds
 PORTS = {22: "CKV_GCP_2", 3389: "CKV_GCP_3"}
 """Ports with a separate check in checkov."""
@@ -22,7 +24,7 @@ def is_world(network: object) -> bool:
     except ValueError:
         return False
     # An address without a prefix is a single address, except 0.0.0.0, which Compute Engine reads as all addresses.
-    return parsed.prefixlen < LARGEST_NETWORK or parsed.network_address.is_unspecified
+    return parsed != PRIVATE and (parsed.prefixlen < LARGEST_NETWORK or parsed.network_address.is_unspecified)
 
 
 @repair_rule("PRJ002", kinds.SUBNETWORK)
