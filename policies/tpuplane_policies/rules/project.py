@@ -53,15 +53,18 @@ def firewalls_are_closed_to_the_world(firewall: Resource, options: Options) -> D
 
 @resource_rule("PRJ009", kinds.FIREWALL_POLICY)
 def firewall_policies_are_closed_to_the_world(policy: Resource, options: Options) -> Demands:
-    """No rule of a policy allows ingress from every address, nor passes it to inspection."""
+    """No rule of a policy allows ingress from every address, country or cloud, nor passes it to inspection."""
     for rule in policy["rules"].each() if "WithRules:" in policy.type else (policy.props,):
         match = rule["match"]
         ingress = ~rule["direction"].one_of("EGRESS") & ~rule["action"].one_of("deny", "goto_next")
         inside = any_of(match[name].one_of(*kinds.NOT_INTERNET) for name in ("srcNetworkContext", "srcNetworkScope"))
         world = match["srcIpRanges"].any(is_world) | ~any_of(match[name].is_set for name in kinds.SOURCES)
-        open_ = ingress & ~rule["disabled"].is_true & ~inside & world
+        open_ = ingress & ~rule["disabled"].is_true & ~inside
         remedy = "set srcIpRanges to your own networks, or use Identity-Aware Proxy"
-        yield demand(~open_, match["srcIpRanges"], "the whole internet has access", remedy=remedy)
+        yield demand(~(open_ & world), match["srcIpRanges"], "the whole internet has access", remedy=remedy)
+        for at in (match["srcRegionCodes"], match["srcThreatIntelligences"]):
+            text = "machines that are not yours have access from the internet"
+            yield demand(~(open_ & at.is_set), at, text, remedy=f"remove {at.path}, and {remedy}")
 
 
 def _has(ports: Any, wanted: int) -> bool:
