@@ -83,7 +83,7 @@ def explain(objects: Objects, status: Row, found: Found) -> dict[str, Any]:
     reasons += [reason for reason in stated if reason not in causes]
     others = (own for _, own in queued[1:] if _waits(own))
     reasons += [reason_row("", "Kueue", in_flavor(own["why"]), workload=own["workload"]) for own in others]
-    if waits and queue["name"] and not queue["active"]:  # Kueue only says that it is inactive
+    if waits and queue["name"] and not queue["active"] and queue["message"]:  # Kueue only says that it is inactive
         reasons.append(reason_row("", "ClusterQueue", queue["message"]))
     if not (state := next((reason["state"] for reason in reasons if reason["state"]), "")):
         state = "running" if all(pod.is_true("Ready") for pod in shown) else "starting"

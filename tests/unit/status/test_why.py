@@ -156,6 +156,9 @@ def test_a_job_in_an_inactive_queue_has_the_cause() -> None:
     found = why("research/waits", answers=answers)
     assert {"source": "ClusterQueue", "message": cause} in found["reasons"]
 
+    item(answers, QUEUES, "research")["status"]["conditions"] = []  # Kueue has not looked at the queue yet
+    assert "ClusterQueue" not in [reason["source"] for reason in why("research/waits", answers=answers)["reasons"]]
+
 
 @pytest.mark.parametrize(
     ("change", "said", "help"),
