@@ -53,7 +53,7 @@ def firewalls_are_closed_to_the_world(firewall: Resource, options: Options) -> D
 
 @resource_rule("PRJ009", kinds.FIREWALL_POLICY)
 def firewall_policies_are_closed_to_the_world(policy: Resource, options: Options) -> Demands:
-    """No rule of a policy allows ingress from every address, country or cloud, nor passes it to inspection."""
+    """No rule allows ingress from the internet, from countries or from Google's lists, nor passes it to inspection."""
     for rule in policy["rules"].each() if "WithRules:" in policy.type else (policy.props,):
         match = rule["match"]
         ingress = ~rule["direction"].one_of("EGRESS") & ~rule["action"].one_of("deny", "goto_next")

@@ -19,9 +19,9 @@ from tpuplane_twin.gcp.operations import now
 from tpuplane_twin.gcp.schema import Json
 from tpuplane_twin.gcp.service_networking import INSTANCES, Connections
 
-_MUTABLE = {"description", "labels", "fileShares", "performanceConfig"}
-_MUTABLE |= {"deletionProtectionEnabled", "deletionProtectionReason"}
-_IMMUTABLE = {"dynamicTierOptions", "filesystem", "kmsKey", "name", "network", "perUnitStorageThroughput"}
+_FILESTORE_MUTABLE = {"description", "labels", "fileShares", "performanceConfig"}
+_FILESTORE_MUTABLE |= {"deletionProtectionEnabled", "deletionProtectionReason"}
+_LUSTRE_FIXED = {"dynamicTierOptions", "filesystem", "kmsKey", "name", "network", "perUnitStorageThroughput"}
 _FILESYSTEM = re.compile(r"[A-Za-z][A-Za-z0-9]{0,7}")
 # Filestore takes a range of the network that no subnetwork has. The twin chooses from this one.
 _RANGES = IPv4Network("10.0.0.0/8")
@@ -54,7 +54,7 @@ class FilestoreInstances(LongRunning):
     def patch(self, call: Call) -> Json:
         """Change the fields of the mask; a field of the mask that the body lacks is cleared."""
         before, mask = self.find(call), mask_paths(call.query.get("updateMask", ""))
-        _check_fixed({path.partition(".")[0] for path in mask} - _MUTABLE)
+        _check_fixed({path.partition(".")[0] for path in mask} - _FILESTORE_MUTABLE)
         return self._kept(call, masked(before, call.body, mask), int(before["fileShares"][0]["capacityGb"]))
 
     def delete(self, call: Call) -> Json:
@@ -118,7 +118,7 @@ class LustreInstances(LongRunning):
     def patch(self, call: Call) -> Json:
         """Change the fields of the mask; a field of the mask that the body lacks is cleared."""
         before, mask = self.find(call), mask_paths(call.query.get("updateMask", ""))
-        _check_fixed({path.partition(".")[0] for path in mask} & _IMMUTABLE)
+        _check_fixed({path.partition(".")[0] for path in mask} & _LUSTRE_FIXED)
         return self._kept(call, masked(before, call.body, mask), int(before["capacityGib"]))
 
     def _kept(self, call: Call, made: Json, before: int | None = None) -> Json:

@@ -78,8 +78,7 @@ def complete_slice(context: PoolContext) -> None:
     if context.workload_policy:
         # Stored without a type, for TPUs and GPUs: vllm-project/ci-infra#547, GoogleCloudPlatform/cluster-toolkit#5691.
         placement.pop("type", None)
-    if context.tpu and context.workload_policy and context.topology:
-        if not context.provision_only:
+        if context.tpu and context.topology and not context.provision_only:
             placement["tpuTopology"] = context.topology
     elif context.multi_host:
         # GKE creates the compact policy for `--tpu-topology`: vllm-project/ci-infra#547.
